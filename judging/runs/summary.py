@@ -44,7 +44,7 @@ def progress(run: JsonObject) -> str:
         parts.append(f"{duration(run['seconds_left'])} left")
     if run["silent_seconds"] is not None:
         parts.append(
-            f"the endpoint has not answered for {duration(run['silent_seconds'])}, and is asked again"
+            f"no reply has come from the endpoint for {duration(run['silent_seconds'])}; it is asked again"
         )
     return "; ".join(parts)
 
@@ -129,7 +129,7 @@ def notes(found: JsonObject) -> list[str]:
     if found["habits_from"]:
         lines.append(f"Based on {found['habits_from']:,} earlier replies of the model.")
     else:
-        lines.append("The model has not replied yet, so this is a guess from the length of the texts.")
+        lines.append("No earlier reply tells of the model, so this is a guess from the length of the texts.")
     return lines
 
 
@@ -178,10 +178,12 @@ def _cached(found: JsonObject, *, sampled: bool) -> str:
 def _cost(found: JsonObject, *, sampled: bool) -> str:
     if found["simulated"]:
         return "nothing, because a simulated judge asks no model"
+    if not found["assignments"]:
+        return "nothing, as nothing is asked"
     if found["unpriced"]:
         return f"unknown, no price for {', '.join(found['unpriced'])}"
     if found["cost"] is None:
-        return "unknown, prices are in different currencies" if found["assignments"] else "nothing"
+        return "unknown, prices are in different currencies"
     low = in_words(Decimal(found["cost"]["about"]), found["currency"])
     if found["cost"]["at_most"] is None:
         return f"about {low}, no upper limit because the judge has no max tokens"
@@ -198,7 +200,7 @@ def _price(price: JsonObject) -> str:
 
 def _time(found: JsonObject) -> str:
     if found["seconds"] is None:
-        return "unknown until the model has replied"
+        return "unknown, as no earlier reply tells of the model" if found["assignments"] else ""
     low, high = (found["seconds"][end] for end in ("about", "at_most"))
     least = duration(float(low))
     most = None if high is None else duration(float(high))

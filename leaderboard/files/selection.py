@@ -44,7 +44,9 @@ class Selection:
         # PostgreSQL refuses to look for a NUL character, which no name holds.
         if category and ("\0" in category or not study.prompts.filter(category=category).exists()):
             raise ExportError(f'The study "{study.slug}" has no category "{category}".')
-        raters = asked.get("raters") or (EVERYBODY if everybody else usual_raters(study)[0])
+        raters = asked.get("raters") or (
+            EVERYBODY if everybody else usual_raters(Snapshot.objects.newest(study))[0]
+        )
         conversational = str(asked.get("conversational") or "").lower() in ("1", "on", "true", "yes")
         found = cls(raters, ties == "on", category, conversational)
         found.rater_ids(study)
@@ -73,11 +75,12 @@ class Selection:
         return found.filter(pair__prompt__category=self.category) if self.category else found
 
 
-def usual_raters(study: Study) -> tuple[str, str]:
-    """Selector and label of those by whom a file is that mixes nobody: the first of the leaderboard."""
-    snapshot = Snapshot.objects.newest(study)
+def usual_raters(snapshot: Snapshot | None) -> tuple[str, str]:
+    """Selector and name in a sentence of those whose ratings a file holds that mixes nobody's: the first of
+    the leaderboard."""
     listed = snapshot.counts["raters"] if snapshot else []
-    return (str(listed[0]["selector"]), str(listed[0]["label"])) if listed else ("people", "People")
+    selector, label = (str(listed[0][name]) for name in ("selector", "label")) if listed else ("people", "")
+    return selector, "people" if selector == "people" else label
 
 
 @dataclass(frozen=True)

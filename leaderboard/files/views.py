@@ -16,10 +16,12 @@ from arena.models import Study
 from arena.pages.permissions import staff_only
 from leaderboard.files import exports, interchange, selection
 from leaderboard.files.interchange import FORM_NAMES
+from leaderboard.models import Snapshot
 from leaderboard.standings.table import STANDINGS
 
 MEANINGS: Final = {
-    exports.ALL: "The tables, leaderboard and error tags in one zip archive. Unpack it to import it again.",
+    exports.ALL: "Our own tables in one zip archive, with the leaderboard and error tags for the record. "
+    "Unpack it to import it again. Training pairs, hidden checks and settings do not come back.",
     "contestants": "The models, with organisation, size and licence.",
     "raters": "People, judges and panels. Simulated raters are marked, and panels name their judges.",
     "prompts": "With category, subset and references.",
@@ -118,10 +120,8 @@ def _page(request: HttpRequest, study: Study, error: str = "") -> HttpResponse:
 
 def _offers(study: Study) -> list[Offer]:
     counts = {what: export.count(study, what) for what in TABLES}
-    _, usual = selection.usual_raters(study)
-    whose = dict.fromkeys(
-        OF_USUAL_RATERS, f"Ratings by {usual.lower() if usual == 'People' else usual} only."
-    )
+    _, usual = selection.usual_raters(Snapshot.objects.newest(study))
+    whose = dict.fromkeys(OF_USUAL_RATERS, f"Ratings by {usual} only.")
     return [
         Offer(
             title(what), " ".join([meaning, *filter(None, [whose.get(what)])]), counts.get(what), _links(what)

@@ -157,8 +157,7 @@ class ResultsPage(Page):
 
     @property
     def _usual(self) -> str:
-        raters = self.snapshot.counts["raters"]
-        return str(raters[0]["label"]) if raters else "people"
+        return selection.usual_raters(self.snapshot)[1]
 
     def _files(self, what: str, forms: tuple[str, ...] = ("jsonl", "csv", "parquet")) -> tuple[File, ...]:
         there = [form for form in forms if form != "parquet" or writing.has_parquet()]

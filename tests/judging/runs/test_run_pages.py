@@ -213,9 +213,9 @@ def test_an_endpoint_that_does_not_answer_is_named_and_why_a_run_is_paused(
     silent = Outage(since=now - 600, next_try=now + 45)
     monkeypatch.setattr(limiting, "outage_of", lambda judge: silent)
     page = text(staff, f"/judging/runs/{run.pk}/progress/")
-    assert "has not answered for 10 min. The next try is in 4" in page
+    assert "No reply has come from the endpoint for 10 min. The next try is in 4" in page
     pause_run(run, "The budget is used up.")
-    assert "has not answered" not in text(staff, f"/judging/runs/{run.pk}/progress/")
+    assert "No reply has come" not in text(staff, f"/judging/runs/{run.pk}/progress/")
     assert "The budget is used up." in text(staff, f"/judging/runs/{run.pk}/")
 
 

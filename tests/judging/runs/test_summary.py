@@ -70,7 +70,7 @@ def test_progress_in_one_line() -> None:
         "cost 1.50 of 5.00 USD; 60/min; 3 min left"
     )
     silent = runs_text.progress(run(silent_seconds=40.0))
-    assert silent.endswith("; the endpoint has not answered for 40 s, and is asked again")
+    assert silent.endswith("; no reply has come from the endpoint for 40 s; it is asked again")
     quiet = run(cost=None, per_minute=None, seconds_left=None, identical=4, put_aside=1200)
     assert runs_text.progress(quiet).endswith(
         "4 identical, 1,200 put aside; 5 failed; 8 in flight; 12 from the cache; 20 repeated"
@@ -131,6 +131,7 @@ def test_an_estimate_with_open_ends() -> None:
     [
         ({"simulated": True, "cost": None}, "nothing, because a simulated judge asks no model"),
         ({"unpriced": ["m", "n"], "cost": None}, "unknown, no price for m, n"),
+        ({"unpriced": ["m"], "cost": None, "assignments": 0, "pairs": 0}, "nothing, as nothing is asked"),
         ({"cost": None}, "unknown, prices are in different currencies"),
         ({"cost": {"about": "1", "at_most": "2.5"}}, "about 1.00 USD, at most 2.50 USD"),
     ],
