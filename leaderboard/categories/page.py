@@ -15,7 +15,7 @@ from leaderboard.pages.page import Panel
 from leaderboard.pages.setting_page import OF_ALL_CATEGORIES, SettingPage
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
-from leaderboard.snapshots.presentation import METHOD_NAMES, few_units, ties_phrase
+from leaderboard.snapshots.presentation import METHOD_NAMES, few_units, intervals_shown, ties_phrase
 from leaderboard.snapshots.settings import Scope
 from leaderboard.standings.page import abouts
 from leaderboard.standings.rows import TableQuery
@@ -82,7 +82,8 @@ class Categories(SettingPage):
         parameters = next(board["parameters"] for board in self.boards.values())
         said = (self.raters["label"], self.about_words, METHOD_NAMES[method], ties_phrase(method, parameters))
         drawn = parameters["resample"].replace("-", " ")
-        return f"{', '.join(filter(None, said))}. {self.level} intervals over {drawn}"
+        sure = any(map(intervals_shown, self.boards.values()))
+        return ", ".join(filter(None, said)) + f". {self.level} intervals over {drawn}" * sure
 
     @property
     def caution(self) -> str:

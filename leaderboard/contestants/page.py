@@ -40,7 +40,7 @@ from leaderboard.pages.wording import enumerated, whole_percent
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find, is_held
 from leaderboard.snapshots.levels import at_level
-from leaderboard.snapshots.presentation import METHOD_NAMES, interval_line, ties_phrase
+from leaderboard.snapshots.presentation import METHOD_NAMES, intervals_shown, ties_phrase
 from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Stored
 from leaderboard.snapshots.visible_lengths import visible_lengths
@@ -128,7 +128,9 @@ class ContestantPage(SettingPage):
         if not self.parameters:
             return method
         ties = ties_phrase(self.setting.method, self.parameters)
-        return f"{method}, {ties}. {interval_line(self.parameters)}"
+        content = self._standings(self.setting.raters, "")
+        intervals = intervals_shown(content) if content else ""
+        return f"{method}, {ties}{f'. {intervals}' if intervals else ''}"
 
     @property
     def verdict(self) -> str:
@@ -151,7 +153,7 @@ class ContestantPage(SettingPage):
         compare = f"{reverse('study-compare', args=[self.study.slug])}?first={self.contestant.slug}&second="
         return [
             (label, rival.name, whole_percent(rival.rate), compare + slugs.get(rival.name, ""))
-            for label, rival in zip(("easiest", "hardest"), extremes(self.opponents), strict=False)
+            for label, rival in extremes(self.opponents)
         ]
 
     @cached_property

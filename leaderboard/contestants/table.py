@@ -1,6 +1,6 @@
 """Tables of one contestant: where it stands, against whom it wins, and its rating over time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -103,10 +103,16 @@ FEWEST_MET: Final = 10
 """Against opponents with fewer ratings a win share says little."""
 
 
-def extremes(rows: Sequence[Opponent], fewest: int = FEWEST_MET) -> Sequence[Opponent]:
-    """The opponents it wins most and least against, of those met at least ``fewest`` times."""
+def extremes(rows: Sequence[Opponent], fewest: int = FEWEST_MET) -> Iterator[tuple[str, Opponent]]:
+    """The opponents it wins most and least against, of those met at least ``fewest`` times.
+
+    Where several are equal, none of them is.
+    """
     met = [row for row in rows if row.games >= fewest]
-    return [met[0], met[-1]] if len(met) > 1 else []
+    if len(met) > 1 and met[0].rate > met[1].rate:
+        yield "easiest", met[0]
+    if len(met) > 1 and met[-1].rate < met[-2].rate:
+        yield "hardest", met[-1]
 
 
 @dataclass(frozen=True)

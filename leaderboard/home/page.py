@@ -62,6 +62,10 @@ class Leaders:
     score: str = "Score"
     by: str = ""
 
+    @property
+    def has_intervals(self) -> bool:
+        return any(leader.ends for leader in self.rows)
+
 
 @dataclass(frozen=True)
 class Entry:

@@ -86,7 +86,8 @@ class ChangesPage(Page):
             said.append(f"Models with another rank: {moved or 'none'}.")
         else:
             said.append("No raters have a leaderboard in both releases, so ranks cannot be compared.")
-        said.append("The method changed." if self.methodology_changed else "The method is the same.")
+        same = "is the same, but not its parameters" if found.method else "is the same"
+        said.append(f"The method {'changed' if self.methodology_changed else same}.")
         return said
 
     @property

@@ -81,6 +81,12 @@ def interval_line(used: Mapping[str, Any]) -> str:
     return f"{used['interval']:g}% interval {_scope(used)} ({how}; {units})"
 
 
+def intervals_shown(content: Mapping[str, Any]) -> str:
+    """The intervals of standings in words; empty where no score has one, though they were asked for."""
+    drawn = any(row.get("low") is not None for row in content["standings"])
+    return interval_line(content["parameters"]) if drawn else ""
+
+
 def _scope(used: Mapping[str, Any]) -> str:
     """What the interval allows for."""
     return {

@@ -160,6 +160,8 @@ class StandingsOut(Schema):
         {},
         description="Standings without contestants, adjust, pairs and ratings, where these are set.",
     )
+    leading: str = Field("", description="Who is first, and from whom it cannot be told apart.")
+    notes: list[str] = Field([], description="Sentences about ratings that wait to count, as on the page.")
     flags: list[FlagOut] = Field([], description="What must be said of the judge whose ranking this is.")
 
 

@@ -47,6 +47,7 @@ from leaderboard.snapshots.presentation import (
     few_units,
     findings,
     interval_line,
+    intervals_shown,
     leading_group,
     leading_sentence,
     marked_sentence,
@@ -75,6 +76,7 @@ from leaderboard.standings.table import (
     Row,
     above,
     beside_table,
+    comparable,
     control_table,
     count_matrix,
     differences,
@@ -84,7 +86,6 @@ from leaderboard.standings.table import (
     moves,
     rank_table,
     raters_table,
-    ratings_by_name,
     side_sentence,
     standing_rows,
     standings_table,
@@ -204,6 +205,8 @@ class Board(SettingPage):
                 name: differences(self.content, other) for name in BESIDE if (other := self.without(name))
             },
             "flags": [asdict(flag) for flag in self.flags],
+            "leading": self.leading,
+            "notes": [self.in_groups] if self.in_groups else [],
         }
 
     def file_rows(self) -> Iterator[Mapping[str, Any]]:
@@ -263,7 +266,7 @@ class Board(SettingPage):
     @property
     def interval_line(self) -> str:
         """What the intervals are and rest on; empty without numbers."""
-        return interval_line(self.parameters) if self.content else ""
+        return intervals_shown(self.content) if self.content else ""
 
     @property
     def drawn(self) -> str:
@@ -449,7 +452,7 @@ class Board(SettingPage):
 
     def _moves_from(self, other: Content | None) -> dict[str, int]:
         """How many places each contestant stands higher here than in other standings."""
-        return moves(ratings_by_name(self.content), ratings_by_name(other))
+        return moves(comparable(self.content), comparable(other))
 
     @cached_property
     def view(self) -> StandingsView:
@@ -460,7 +463,7 @@ class Board(SettingPage):
             other=self.other.name if self.other else "",
             other_method=self.other_method_name,
             of_texts=self._of_texts[0],
-            intervals=(self.parameters.get("units") or self.parameters.get("clusters")) != 1,
+            intervals=bool(self.interval_line),
         )
 
     def _entries(self) -> list[Entry]:
@@ -521,14 +524,17 @@ class Board(SettingPage):
     @property
     def rated(self) -> str:
         """How much of the study these raters rated; empty for all of it, and without people’s answers."""
+        setting = self.setting
         models, prompts = (int(self.snapshot.counts[what]) for what in ("contestants", "prompts"))
         own = self.parameters.get("clusters") if self.parameters.get("resample") == "prompts" else None
-        some = own is not None and own < prompts and not self.setting.category
-        if self.setting.contestants or (len(self.rows) == models and not some):
+        narrowed = setting.category or setting.criterion or setting.pairs or setting.ratings
+        some = own is not None and own < prompts and not narrowed
+        if setting.contestants or (len(self.rows) == models and not some):
             return ""
         on = f" on {own} of {counted(prompts, 'prompt')}" if some else ""
         rest = " The other models are not listed." if len(self.rows) < models else ""
-        return f"{self.raters['label']} rated {len(self.rows)} of {models} models{on}.{rest}"
+        here = " at this setting" if narrowed else ""
+        return f"{self.raters['label']} rated {len(self.rows)} of {models} models{on}{here}.{rest}"
 
     @cached_property
     def panels(self) -> tuple[Panel, ...]:
@@ -668,7 +674,9 @@ def _standings(board: Board) -> Panel:
     return board.make_panel(
         "standings",
         "Scores and intervals" if has_lines else "Scores",
-        f"Dots are scores. Lines are the {board.interval_line}." if has_lines else "Without intervals.",
+        f"Dots are scores. Lines are the {interval_line(board.parameters)}."
+        if has_lines
+        else "Without intervals.",
         lambda: standings_table(board.rows, board.setting.method, board.parameters),
         draw=lambda: intervals(board.order, boards),
         height=step(len(board.order) * max(1, 0.4 * len(boards)) + 3 + len(boards)),
@@ -759,7 +767,7 @@ def _matrices(board: Board) -> Iterator[Panel]:
     yield board.make_panel(
         "games",
         "Ratings of each two models",
-        f"Every two models have {counted(equal, 'rating')}."
+        f"{'The' if len(board.order) == 2 else 'Every'} two models have {counted(equal, 'rating')}."
         if equal
         else "Read across a row: the ratings of the two models.",
         lambda: counts("games").table("Ratings"),

@@ -156,6 +156,14 @@ def ratings_by_name(content: Content | None) -> dict[str, float]:
     return {row["contestant"]: row["rating"] for row in rows if row["rating"] is not None}
 
 
+def comparable(content: Content | None) -> dict[str, float]:
+    """The ratings of the first component, best first: only these have places among each other."""
+    rows = content["standings"] if content else ()
+    return {
+        row["contestant"]: row["rating"] for row in rows if row["rating"] is not None and not row["component"]
+    }
+
+
 def moves(here: Mapping[str, float], there: Mapping[str, float]) -> dict[str, int]:
     """How many places each contestant stands higher in ``here`` than in ``there``, among those in both.
 
@@ -179,8 +187,9 @@ def _places(ratings: Mapping[str, float], shared: Set[str]) -> dict[str, int]:
 
 def standings_table(rows: Sequence[Row], method: str, parameters: Mapping[str, Any]) -> DataTable:
     level, other = f"{parameters['interval']:g} % interval", METHOD_NAMES[method_beside(method)]
+    drawn = interval_line(parameters) if any(row.low is not None for row in rows) else ""
     return DataTable.of(
-        f"Leaderboard. {interval_line(parameters)}",
+        f"Leaderboard. {drawn}".rstrip(),
         (
             {
                 "Rank": row.rank,
@@ -318,7 +327,7 @@ class RankTable:
 def rank_table(order: Sequence[str], boards: Sequence[tuple[str, Content]]) -> RankTable:
     """A rank is higher or lower than the first raters' where the possible ranks of both do not overlap."""
     found = [{row["contestant"]: row for row in content["standings"]} for _, content in boards]
-    ratings = [ratings_by_name(content) for _, content in boards]
+    ratings = [comparable(content) for _, content in boards]
     shared = set(order).intersection(*ratings)
     places = [_places(own, shared) for own in ratings]
     ranges = [rank_ranges(content, shared) for _, content in boards]
@@ -344,8 +353,8 @@ def rank_table(order: Sequence[str], boards: Sequence[tuple[str, Content]]) -> R
 
 def side_sentence(shown: RankTable) -> str:
     """Whether the others give the order of the first raters."""
-    if not shown.rows:
-        return "No model is rated by all of them."
+    if len(shown.rows) < 2:
+        return "No two models are ranked by all of them."
     label, models = shown.labels[0], len(shown.rows)
     among = f"Ranks among the {models} models that all of them rated."
     if all(cell.rank == cells[0].rank for _, cells in shown.rows for cell in cells):
@@ -359,7 +368,8 @@ def side_sentence(shown: RankTable) -> str:
 
 def differences(own: Content, other: Content) -> list[dict[str, Any]]:
     """Where each contestant of ``own`` stands in ``other``, and how far it stands higher in ``own``."""
-    moved, ratings = moves(ratings_by_name(own), ratings_by_name(other)), ratings_by_name(own)
+    ratings = comparable(own)
+    moved = moves(ratings, comparable(other))
     return [
         {
             "contestant": row["contestant"],

@@ -91,7 +91,7 @@ def method_line(standings: Standings, not_used: Mapping[str, int]) -> str:
     k = f" with K={used['k']:g}" if "k" in used else ""
     return (
         f"{name}{k}, scale {used['scale']:g}, base {used['base']:g}, centre {used['init']:g}; "
-        f"{ties_phrase(standings.method, used)}. {_intervals(standings.method, used)} "
+        f"{ties_phrase(standings.method, used)}. {_intervals(standings)} "
         f"{ratings_line(standings.games, standings.left_out, not_used)} "
         f"Methodology {used['methodology']}."
     )
@@ -107,10 +107,13 @@ def ratings_line(games: int, left_out: int, not_used: Mapping[str, int]) -> str:
     )
 
 
-def _intervals(method: str, used: Mapping[str, Any]) -> str:
+def _intervals(standings: Standings) -> str:
+    method, used = standings.method, standings.parameters
     rating = _RATINGS.get(method, "maximum likelihood")
     if used["rounds"] is None:
         return f"Score: {_ONCE.get(method, rating)}. No intervals."
+    if standings.groups is None:
+        return f"Score: {rating}. No intervals; seed {used['seed']}."
     draws = f"; first and groups from {used['rounds']} draws" if used["intervals"] == "sandwich" else ""
     return f"Score: {rating}. {interval_line(used)}{draws}; seed {used['seed']}."
 

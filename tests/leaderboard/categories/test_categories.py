@@ -216,7 +216,10 @@ class TestAnySetting:
         where = "/studies/small/categories/?resample=prompts-and-raters"
         client.get(where)
         assert computing.compute_next(made.study.pk)
-        assert "95% intervals over prompts and raters." in client.get(where).content.decode()
+        page = client.get(where).content.decode()
+        assert "People, Elo, ties count half.</caption>" in page
+        assert "intervals over" not in page, "one person gives none"
+        assert "95% intervals over prompts." in client.get("/studies/small/categories/").content.decode()
         where = "/studies/small/categories/tables/categories.csv?band=2-7"
         waiting = client.get(where)
         assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")

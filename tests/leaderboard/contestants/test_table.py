@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -77,8 +78,11 @@ def test_opponents_with_their_games_best_first():
         ("b", 10, 6, 2, 2, 0.7),
         ("c", 10, 1, 0, 9, 0.1),
     ]
-    assert extremes(found) == found
-    assert extremes(found, fewest=11) == []
+    assert list(extremes(found)) == [("easiest", found[0]), ("hardest", found[1])]
+    assert list(extremes(found, fewest=11)) == []
+    equal = replace(found[0], name="d")
+    assert list(extremes([found[0], equal, found[1]])) == [("hardest", found[1])]
+    assert list(extremes([found[0], equal])) == []
     assert opponents(MATRICES, "d", 95.0) == []
     assert opponents(MATRICES, "nobody", 95.0) == []
     assert opponents(None, "a", 95.0) == []

@@ -229,7 +229,7 @@ class TestTable:
         path = tmp_path / "votes.csv"
         path.write_text("left,right,winner,prompt\na,b,left,p\n")
         first_line = rank(path, "--rounds", 5).splitlines()[0]
-        assert "(5 resamples; 1 prompt); seed 0. 1 rating counted. Methodology" in first_line
+        assert "No intervals; seed 0. 1 rating counted. Methodology" in first_line
 
     def test_names_cannot_move_the_cursor_or_the_columns(self, tmp_path):
         path = tmp_path / "votes.csv"
