@@ -154,10 +154,12 @@ class FeaturesPage(AnswersPage):
     def _of_all(self, content: Content) -> Iterator[Panel]:
         correlated = [(name, each["correlation"]) for name, each in table.rows_of(content)]
         if any(own["spearman"] is not None for _, own in correlated):
+            bounded = any(own["spearman_low"] is not None for _, own in correlated)
+            lines = " Lines are 95% intervals for other prompts." if bounded else " There are no intervals."
             yield self.make_panel(
                 "correlations",
                 "Correlation of every feature",
-                f"With {content['label']}, over all answers. Lines are 95% intervals for other prompts.",
+                f"With {content['label']}, over all answers.{lines}",
                 lambda: table.correlations_table(content),
                 draw=lambda: figure.coefficients(correlated),
                 height=step(len(correlated) * 2 + 5),

@@ -17,9 +17,14 @@ _COEFFICIENTS: Final = {"pearson": "Pearson", "spearman": "Spearman", "kendall":
 
 def as_text(found: Content) -> str:
     used = found["parameters"]
+    ends = [
+        (each["correlation"]["spearman_low"], each["pairs"]["feature"]["low"]) for each in found["features"]
+    ]
+    bounded = any(end is not None for both in ends for end in both)
+    intervals = f"Intervals of {used['level']:g}% over prompts." if bounded else "There are no intervals."
     about = (
         f"{printable(found['study'])}: {printable(used['feature'])} and {printable(found['label'])}. "
-        f"Intervals of {used['level']:g}% over prompts."
+        f"{intervals}"
     )
     return "\n\n".join([about, *(_feature(each) for each in found["features"])])
 

@@ -225,6 +225,13 @@ class RequirementsPage(TextsPage):
         return sum(not each["tells_apart"] and each["texts"] > 1 for each in found)
 
     @property
+    def _apart(self) -> str:
+        questions = self.content["questions"] if self.content else ()
+        if not any(each["texts"] > 1 for each in questions):
+            return ""
+        return f" {self.same:,} of {counted(len(questions), 'requirement')} tell no two models apart."
+
+    @property
     def listed(self) -> list[table.Line]:
         """The first of them, with an answer to read."""
         shown = self.failed[:MOST_LISTED]
@@ -332,7 +339,7 @@ class RequirementsPage(TextsPage):
         yield self.make_panel(
             "models",
             "Requirements met by model",
-            "Lines are 95% intervals for other prompts of this kind.",
+            self.lines,
             lambda: table.models_table(content),
             draw=lambda: figure.shares(content),
             height=step(len(content["contestants"]) * 1.4 + 4),
@@ -349,8 +356,7 @@ class RequirementsPage(TextsPage):
             yield self.make_panel(
                 "questions",
                 "How hard the requirements are",
-                f"How many requirements are met by what share of the answers. {self.same:,} of "
-                f"{counted(len(content['questions']), 'requirement')} tell no two models apart.",
+                f"How many requirements are met by what share of the answers.{self._apart}",
                 lambda: table.questions_table(content, self.wordings),
                 draw=lambda: figure.difficulty(content),
                 height=20,

@@ -17,10 +17,14 @@ _HEADER: Final = ("", "", "met", "of", "missing", "DRFR", "interval", "if missin
 
 def as_text(found: Content) -> str:
     used = found["parameters"]
-    about = (
-        f"{found['study']}: share of requirements met (DRFR) in percent; {RULES[used['missing']]}. "
+    shares = [own for each in found["raters"] for one in each["contestants"] for own in one["sets"].values()]
+    intervals = (
         f"Intervals of {used['level']:g}% over prompts."
+        if any(own["low"] is not None for own in shares)
+        else "There are no intervals."
     )
+    what = f"{found['study']}: share of requirements met (DRFR) in percent"
+    about = f"{what}; {RULES[used['missing']]}. {intervals}"
     return "\n\n".join([about, *(_raters(each) for each in found["raters"])])
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from leaderboard.agreement.claim import Claim, claim
 from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import (
     agreement_word,
@@ -168,9 +169,15 @@ def people_sentence(agreement: Content, by_scores: Content | None = None) -> str
     beside = ""
     if by_scores and by_scores["fleiss_unmirrored"] is not None:
         beside = f" By text scores it is {_kappa(by_scores)}, over {counted(by_scores['pairs'], 'pair')}."
+    said = {
+        Claim.AGREES: f": {agreement_word(value)} agreement.",
+        Claim.NOT_SHOWN: "; this does not show that they agree.",
+        Claim.CONTRADICTS: "; they contradict each other.",
+        Claim.TOO_FEW: ", too few to tell how far they agree.",
+    }.get(claim(agreement, "fleiss_unmirrored"), ".")
     return (
-        f"Fleiss’ kappa is {_kappa(agreement)}: {agreement_word(value)} agreement on which of two answers "
-        f"meets more requirements, over {pairs}.{beside}"
+        f"Fleiss’ kappa of people on which of two answers meets more requirements is {_kappa(agreement)}, "
+        f"over {pairs}{said}{beside}"
     )
 
 

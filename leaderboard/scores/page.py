@@ -146,7 +146,7 @@ class ScoresPage(TextsPage):
         yield self.make_panel(
             "models",
             "Text scores by model",
-            "Lines are 95% intervals for other prompts of this kind.",
+            self.lines,
             lambda: table.models_table(content, edges),
             draw=lambda: figure.means(content),
             height=step(models * 1.4 + 4),
@@ -192,12 +192,13 @@ class ScoresPage(TextsPage):
         )
         pairs = len(table.pairs_of_raters(content))
         if pairs:
+            bounded = any(each["pearson_low"] is not None for _, each in table.pairs_of_raters(content))
             ceiling = (content["people"] or {}).get("pearson")
             line = " The line is people’s ceiling: one person and the mean of the others." if ceiling else ""
             yield self.make_panel(
                 "agreement",
                 "Raters on the same answers",
-                f"Pearson’s correlation with its 95% interval.{line}",
+                f"Pearson’s correlation{' with its 95% interval' if bounded else ''}.{line}",
                 lambda: table.agreement_table(content),
                 draw=lambda: figure.agreement(content, ceiling),
                 height=step(pairs * 3 + 5),

@@ -34,10 +34,14 @@ def _about(found: Content) -> str:
         if used["other_scales"]
         else ""
     )
+    intervals = (
+        f"Intervals of {used['level']:g}% over prompts; {used['rounds']} resamples, seed {used['seed']}."
+        if any(each["mean_low"] is not None for entry in found["raters"] for each in entry["contestants"])
+        else "There are no intervals."
+    )
     return (
         f"{printable(found['study'])}: scores of single answers{turn} from {used['lowest']:g} to "
-        f"{used['highest']:g}.{other} Intervals of {used['level']:g}% over prompts; {used['rounds']} "
-        f"resamples, seed {used['seed']}."
+        f"{used['highest']:g}.{other} {intervals}"
     )
 
 

@@ -304,6 +304,16 @@ class TextsPage(AnswersPage):
     def marks_leaders(self) -> bool:
         return any(row.leads for row in self.rows)
 
+    @property
+    def has_intervals(self) -> bool:
+        return any(row.measured.ends for row in self.rows)
+
+    @property
+    def lines(self) -> str:
+        """What the lines of a figure are."""
+        meaning = "Lines are 95% intervals for other prompts of this kind."
+        return meaning if self.has_intervals else "There are no intervals."
+
     @cached_property
     def axis(self) -> Axis | None:
         found = self.measured() if self.content else ()

@@ -6,15 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from leaderboard.agreement.claim import FEWEST_ALIKE
 from leaderboard.pages.table import Cell, DataTable
 from leaderboard.pages.wording import counted, enumerated, number_range, number_word, signed, verb
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import FEWEST_PROMPTS
 
 MOST_NAMED: Final = 4
-
-FEWEST_TOLD: Final = 6
-"""Prompts that a clear lead needs: of two equals, five prompts all favour the same one time in sixteen."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class Lead:
         they, their = ("It", "its") if len(self.first) == 1 else ("They", "their")
         if self.alike:
             yield f"{they} cannot {self._each}be told apart from {some_models(self.alike, 'other models')}."
-        elif self.others and (self.alike is None or self._prompts < FEWEST_TOLD):
+        elif self.others and (self.alike is None or self._prompts < FEWEST_ALIKE):
             yield f"So few prompts cannot tell whether {their} lead is more than noise."
         elif self.others:
             yield f"{their.capitalize()} lead is more than noise."
@@ -63,7 +61,7 @@ class Lead:
     @property
     def _prompts(self) -> int:
         """What the model with the fewest has; snapshots of old do not know of requirements."""
-        return min(int(each.get("prompts", FEWEST_TOLD)) for each in (*self.first, *self.others))
+        return min(int(each.get("prompts", FEWEST_ALIKE)) for each in (*self.first, *self.others))
 
 
 def lead(contestants: Sequence[Content], figure: str) -> Lead | None:

@@ -275,3 +275,19 @@ def test_people_who_all_agree_have_no_kappa_but_were_compared():
         "All verdicts on 12 pairs are the same, so Fleiss’ kappa is not defined."
     )
     assert people_sentence({**unanimous, "pairs": 0}).startswith("No two people checked the same two answers")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "low", "high", "said"),
+    [
+        (40, 0.1, 0.7, "is 0.40 (0.10–0.70), over 40 pairs: fair agreement."),
+        (40, -0.1, 0.7, "over 40 pairs; this does not show that they agree."),
+        (40, -0.9, -0.1, "over 40 pairs; they contradict each other."),
+        (12, 0.1, 0.7, "over 12 pairs, too few to tell how far they agree."),
+        (40, None, None, "is 0.40, over 40 pairs."),
+    ],
+)
+def test_how_far_people_agree_follows_from_the_interval(pairs, low, high, said):
+    name = "fleiss_unmirrored"
+    found = {"pairs": pairs, name: 0.4, f"{name}_low": low, f"{name}_high": high}
+    assert people_sentence(found).endswith(said)

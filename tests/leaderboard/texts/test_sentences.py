@@ -1,6 +1,7 @@
 """What pages of single answers say in words is what their tables say, in small studies too."""
 
 import re
+from contextlib import suppress
 
 import numpy as np
 from hypothesis import given, settings
@@ -9,14 +10,16 @@ from scipy.stats import ttest_rel
 
 from leaderboard.requirements import table as checks
 from leaderboard.requirements.content import Asked as AskedOfChecks
-from leaderboard.requirements.content import Figures
+from leaderboard.requirements.content import Figures, seal
 from leaderboard.requirements.reading import Requirement, Said, gathered
 from leaderboard.scores import table as scores
 from leaderboard.scores.content import Asked, of_contestants, scored
+from leaderboard.scores.content import seal as seal_scores
 from leaderboard.scores.reading import ScoreRow, ScoreRows
 from leaderboard.snapshots.reading import Choice
 from leaderboard.stats.gold import UNSCORED
 from leaderboard.stats.requirements import NO, UNKNOWN, YES
+from leaderboard.texts.asked import NoOpinionsError
 
 NAMES = ("Ada", "Bob", "Cleo", "Dan", "Eve", "Finn")
 PEOPLE = Choice("people", "People", frozenset({1, 2}), False)
@@ -102,8 +105,9 @@ def check_lead(rows, figure, shown, verdict, said):
     """What is said of a lead against the rows of the table, and against the opinions where all are there."""
     known = [each for each in rows if each[figure] is not None]
     compared = [each for each in known if each.get("component") == known[0].get("component")]
-    first = [each["contestant"] for each in compared if each["rank"] == 1]
-    behind = [each["contestant"] for each in compared if each["rank"] != 1]
+    best = known[0]["rank"]  # of the models that a reader may see
+    first = [each["contestant"] for each in compared if each["rank"] == best]
+    behind = [each["contestant"] for each in compared if each["rank"] != best]
     assert subject(verdict[0], [each["contestant"] for each in known]) == first
     assert "score alike" in verdict[0] or all(shown(each) in verdict[0] for each in compared[: len(first)])
     assert bool(re.search("most requirements|highest", verdict[0])) == bool(behind)
@@ -114,7 +118,9 @@ def check_lead(rows, figure, shown, verdict, said):
         named = re.search("told apart from ([^.]*)", verdict[1])[1]
         listed = re.split(", | and ", named)
         assert listed == [name for name in behind if name in listed] or named == "5 other models"
-    if has_everything(said):
+    alone = best > 1 and len(compared) == len(known)
+    assert (" of the models shown" in verdict[0]) == (bool(behind) and alone)
+    if said and has_everything(said):
         clear = all(told_apart(said, one, other) for one in first for other in behind)
         assert (told in (["Its lead is"], ["Their lead is"])) == (clear and bool(behind))
 
@@ -142,6 +148,11 @@ def test_sentences_about_scores_say_what_their_table_says(said):
         assert verdict[0] == "No answer has a score."
         return
     check_lead(rows, "mean", lambda each: scores.points(each["mean"]), verdict, said)
+    with suppress(NoOpinionsError):
+        shown = seal_scores(content)
+        own = shown["contestants"], "mean", lambda each: scores.points(each["mean"])
+        if any(each["mean"] is not None for each in shown["contestants"]):
+            check_lead(*own, scores.verdict(shown), {})
     apart = {each["contestant"] for each in rows if each["n"] and each["component"] != rows[0]["component"]}
     assert bool(apart) == any(note.startswith("No prompt connects") for note in notes)
     for sentence in scores.agreement_sentences(content):
@@ -165,5 +176,10 @@ def test_sentences_about_requirements_say_what_their_table_says(said):
     assert [*map(int, counted)] == [
         sum(own[name] for own in rows) for name in ("counted", "questions", "texts")
     ]
+    with suppress(NoOpinionsError):
+        shown = seal(content)
+        own = shown["contestants"], "drfr", lambda each: f"{100 * each['drfr']:.1f}%"
+        if any(each["drfr"] is not None for each in shown["contestants"]):
+            check_lead(*own, checks.verdict(shown), {})
     prompts = {each["prompt"] for each in content["questions"]}
     assert prompts_said(checks.notes(content)) == len(prompts)
