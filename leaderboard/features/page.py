@@ -155,7 +155,11 @@ class FeaturesPage(AnswersPage):
         correlated = [(name, each["correlation"]) for name, each in table.rows_of(content)]
         if any(own["spearman"] is not None for _, own in correlated):
             bounded = any(own["spearman_low"] is not None for _, own in correlated)
-            lines = " Lines are 95% intervals for other prompts." if bounded else " There are no intervals."
+            lines = (
+                " Lines are 95% intervals for other prompts."
+                if bounded
+                else " These numbers give no interval."
+            )
             yield self.make_panel(
                 "correlations",
                 "Correlation of every feature",

@@ -21,7 +21,9 @@ def as_text(found: Content) -> str:
         (each["correlation"]["spearman_low"], each["pairs"]["feature"]["low"]) for each in found["features"]
     ]
     bounded = any(end is not None for both in ends for end in both)
-    intervals = f"Intervals of {used['level']:g}% over prompts." if bounded else "There are no intervals."
+    intervals = (
+        f"Intervals of {used['level']:g}% over prompts." if bounded else "These numbers give no interval."
+    )
     about = (
         f"{printable(found['study'])}: {printable(used['feature'])} and {printable(found['label'])}. "
         f"{intervals}"

@@ -21,7 +21,7 @@ def as_text(found: Content) -> str:
     intervals = (
         f"Intervals of {used['level']:g}% over prompts."
         if any(own["low"] is not None for own in shares)
-        else "There are no intervals."
+        else "These numbers give no interval."
     )
     what = f"{found['study']}: share of requirements met (DRFR) in percent"
     about = f"{what}; {RULES[used['missing']]}. {intervals}"

@@ -37,7 +37,7 @@ def _about(found: Content) -> str:
     intervals = (
         f"Intervals of {used['level']:g}% over prompts; {used['rounds']} resamples, seed {used['seed']}."
         if any(each["mean_low"] is not None for entry in found["raters"] for each in entry["contestants"])
-        else "There are no intervals."
+        else "These numbers give no interval."
     )
     return (
         f"{printable(found['study'])}: scores of single answers{turn} from {used['lowest']:g} to "

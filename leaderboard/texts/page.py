@@ -312,7 +312,7 @@ class TextsPage(AnswersPage):
     def lines(self) -> str:
         """What the lines of a figure are."""
         meaning = "Lines are 95% intervals for other prompts of this kind."
-        return meaning if self.has_intervals else "There are no intervals."
+        return meaning if self.has_intervals else "These numbers give no interval."
 
     @cached_property
     def axis(self) -> Axis | None:
