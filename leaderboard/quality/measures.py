@@ -310,7 +310,7 @@ def in_words(checks: Iterable[Check]) -> str:
     looked = [(remark, found) for remark, found in checks if found is not None]
     number = len(remarks(looked))
     if not number:
-        return "No warnings." if looked else "Too few ratings for warnings yet."
+        return "No warnings." if looked else "Too few ratings for warnings."
     fewer_than = math.floor(by_chance(looked)) + 1
     said = f"{number:,} warning{pluralize(number)}"
     return f"{said}; by chance you would expect fewer than {fewer_than:,}."

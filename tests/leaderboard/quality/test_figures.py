@@ -91,8 +91,8 @@ def test_who_clicks_at_random_stands_out_and_others_do_not():
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        ([], "Too few ratings for warnings yet."),
-        ([None] * 9, "Too few ratings for warnings yet."),
+        ([], "Too few ratings for warnings."),
+        ([None] * 9, "Too few ratings for warnings."),
         ([None, False], "No warnings."),
         ([None, True], "1 warning; by chance you would expect fewer than 1."),
         ([True] * 2 + [False] * 18, "2 warnings; by chance you would expect fewer than 2."),
@@ -115,7 +115,7 @@ def test_with_fewer_than_ten_ratings_there_is_neither_a_kappa_nor_a_verdict(rati
     looked = [looked_at(own, found.everybody) for own in found.raters.values()]
     for own, checks in zip(found.raters.values(), looked, strict=True):
         enough = ratings >= 10
-        assert (in_words(checks) != "Too few ratings for warnings yet.") is enough
+        assert (in_words(checks) != "Too few ratings for warnings.") is enough
         if not enough:
             assert "κ" not in shown(own)["agreement"].note
 
