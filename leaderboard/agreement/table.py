@@ -455,6 +455,12 @@ def two_notes(content: Content) -> list[str]:
         for own, other in zip(raters, raters[::-1], strict=True)
         if own["left_out"]
     ]
+    panels = [own["label"] for own in raters if own.get("panel")]
+    if len(raters) > 1 and panels and "people" not in (own["selector"] for own in raters):
+        found.append(
+            f"The ratings of {enumerated(panels)} follow from those of judges: agreement with these says "
+            "little."
+        )
     if content["sideless"]:
         found.append(f"Ties are off: {counted(content['sideless'], 'rating')} without a side left out.")
     if content.get("unlisted"):

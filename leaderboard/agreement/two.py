@@ -164,6 +164,7 @@ def _about(choice: Choice, kind: Kind, left_out: int) -> dict[str, Any]:
         "selector": choice.selector,
         "label": choice.label,
         "simulated": choice.simulated,
+        "panel": choice.panel,
         "members": len(np.unique(kind.rows.rater)),
         "left_out": left_out,
         "ratings": len(kind.rows),

@@ -21,6 +21,7 @@ class FeaturesIn(Schema):
     feature: Name | None = Field(None, max_length=100, description="Such as entropy.")
     variant: Name | None = Field(None, max_length=10, description="paper, released or bounds.")
     source: Name | None = Field(None, max_length=200, description="Where its values come from.")
+    turn: Name | None = Field(None, max_length=5, description="A turn; 0: whole answers; all: all turns.")
 
 
 class FeaturesOut(Schema):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Self
@@ -10,8 +10,10 @@ from typing import Any, Final, Self
 import numpy as np
 
 from arena.features.known import Named, Variant
-from leaderboard.features.reading import Measured, Quality, Said, Series
+from arena.models import Study
+from leaderboard.features.reading import TURNS, WHOLE, Measured, Quality, Said, Series, measured
 from leaderboard.rater_kinds.page import one_of
+from leaderboard.scores.reading import ScoreRows
 from leaderboard.snapshots.reading import Opinions
 from leaderboard.stats.bradley_terry import bradley_terry
 from leaderboard.stats.checks import BoolArray, FloatArray, NoGamesError
@@ -42,6 +44,7 @@ class Asked(AskedOfAnswers):
     feature: str = ""
     variant: str = ""
     source: str = ""
+    turn: str = ""
 
     @classmethod
     def of(cls, wanted: Mapping[str, str], known: Known) -> Self:
@@ -59,14 +62,15 @@ class Asked(AskedOfAnswers):
         left: Sequence[Mapping[str, str]] = features
         for before in FIELDS[: FIELDS.index(field)]:
             left = [each for each in left if each[before] == (getattr(self, before) or left[0][before])]
-        return list(dict.fromkeys(each[field] for each in left))
+        # Snapshots of old know of whole answers alone.
+        return list(dict.fromkeys(each.get(field, WHOLE) for each in left))
 
     def series(self, features: Sequence[Mapping[str, str]]) -> Series:
-        name, variant, source = (getattr(self, each) or self.offered(features, each)[0] for each in FIELDS)
-        return Series(name, Variant(variant), source)
+        name, variant, *rest = (getattr(self, each) or self.offered(features, each)[0] for each in FIELDS)
+        return Series(name, Variant(variant), *rest)
 
 
-FIELDS: Final = ("feature", "variant", "source")
+FIELDS: Final = ("feature", "variant", "source", "turn")
 
 
 class NoFeatureError(ValueError):
@@ -212,6 +216,7 @@ class Worth:
         return [
             {
                 "text": int(answers.ids[place]),
+                "turn": int(answers.turn[place]),
                 "contestant": answers.names[answers.contestant[place]],
                 "value": rounded(float(self._value[place])),
                 "quality": rounded(float(self.quality.value[place])),
@@ -242,7 +247,8 @@ def feature_entry(series: Series, measured: Measured) -> Content:
         "name": series.name,
         "variant": series.variant,
         "source": series.source,
-        "label": series.label,
+        "turn": series.turn,
+        "label": series.whole_label,
         "bound": bool(named.end),
         "computed": series in measured.computed,
         "higher_is_better": series.higher_is_better,
@@ -270,51 +276,97 @@ def seal(content: Mapping[str, Any]) -> Content:
     }
 
 
+@dataclass(frozen=True, eq=False)
+class Bridge:
+    """Features, and what raters said, of whole answers or of turns."""
+
+    measured: Measured
+    said: Said
+
+    @cached_property
+    def qualities(self) -> dict[str, Quality]:
+        return {each.key: each for each in self.said.qualities()}
+
+    def worth(self, series: Series, quality: Quality) -> Worth:
+        """``quality`` may be that of other turns by the same raters."""
+        own = self.qualities.get(quality.key) or self.said.none(quality)
+        return Worth(self.measured, series, own)
+
+
+def bridges(study: Study, opinions: Opinions, scores: ScoreRows | None) -> list[Bridge]:
+    """Those of whole answers, of all turns and of each, as far as there are features."""
+    return [Bridge(each, Said(each.answers, opinions, scores, each.turn)) for each in measured(study)]
+
+
+def every_quality(known: Iterable[Bridge]) -> dict[str, Quality]:
+    """One of each kind of raters, whatever it is about."""
+    found: dict[str, Quality] = {}
+    for each in known:
+        found |= {key: one for key, one in each.qualities.items() if key not in found}
+    return found
+
+
 def chosen_series(
-    measured: Measured, feature: str, variant: str = "", source: str | None = None
-) -> list[Series]:
-    """Each variant and source of a feature, or the one asked for. Raises NoFeatureError."""
-    named = [one for one in measured.values if one.name == feature]
+    known: Sequence[Bridge], feature: str, variant: str = "", source: str | None = None, turn: str = ""
+) -> list[tuple[Bridge, Series]]:
+    """Each variant, source and turn of a feature, or those asked for. Raises NoFeatureError."""
+    everything = [(each, one) for each in known for one in each.measured.values]
+    named = [(each, one) for each, one in everything if one.name == feature]
     if not named:
-        there = ", ".join(dict.fromkeys(one.name for one in measured.values))
+        there = ", ".join(dict.fromkeys(one.name for _, one in everything))
         raise NoFeatureError(
             f'no answer has a feature "{feature[:100]}"; there are {there}'
             if there
             else "no answer has features"
         )
     found = [
-        one for one in named if variant in ("", one.variant) and (source is None or source == one.source)
+        (each, one)
+        for each, one in named
+        if variant in ("", one.variant) and source in (None, one.source) and turn in ("", one.turn)
     ]
     if not found:
-        there = "; ".join(
-            f'{one.variant} from "{one.source}"' if one.source else one.variant for one in named
-        )
-        raise NoFeatureError(f"{feature} has no values of this variant and source; there are {there}")
+        there = "; ".join(_described(one) for _, one in named)
+        raise NoFeatureError(f"{feature} has no values of this variant, source and turn; there are {there}")
     return found
 
 
-def chosen_quality(known: Sequence[Quality], key: str) -> Quality:
+def _described(series: Series) -> str:
+    about = {WHOLE: "", TURNS: " of all turns"}.get(series.turn, f" of turn {series.turn}")
+    return f'{series.variant} from "{series.source}"{about}' if series.source else f"{series.variant}{about}"
+
+
+def chosen_quality(known: Sequence[Bridge], key: str) -> Quality:
     """Raises NoFeatureError."""
-    for each in known:
-        if each.key == key:
-            return each
-    there = ", ".join(each.key for each in known) or "nobody"
-    raise NoFeatureError(f'no raters "{key[:140]}" said anything of these answers; those who did: {there}')
+    said = every_quality(known)
+    if key in said:
+        return said[key]
+    there = ", ".join(said) or "nobody"
+    whole = any(each.measured.turn == WHOLE for each in known)
+    turns = "" if whole else " (these have features of single turns, and pairs are of whole answers)"
+    raise NoFeatureError(
+        f'no raters "{key[:140]}" said anything of these answers{turns}; those who did: {there}'
+    )
 
 
 def as_printed(
-    study: str, measured: Measured, said: Said, feature: str, key: str, variant: str, source: str | None
+    study: str,
+    known: Sequence[Bridge],
+    feature: str,
+    key: str,
+    variant: str = "",
+    source: str | None = None,
+    turn: str = "",
 ) -> Content:
-    """The figures of the command, for each variant and source that was asked for. Raises NoFeatureError."""
-    series = chosen_series(measured, feature, variant, source)
-    quality = chosen_quality([*said.qualities()], key)
-    found = [Worth(measured, one, quality) for one in series]
-    if not any(map(len, found)):
+    """The figures of the command, for each variant, source and turn asked for. Raises NoFeatureError."""
+    series = chosen_series(known, feature, variant, source, turn)
+    quality = chosen_quality(known, key)
+    found = [(each.said, each.worth(one, quality)) for each, one in series if key in each.qualities]
+    if not any(len(worth) for _, worth in found):
         raise NoFeatureError(f"no answer has both {feature} and an opinion of {key}")
     return {
         "study": study,
         "label": quality.label,
         "simulated": quality.simulated,
-        "parameters": {"feature": feature, "with": key, "level": found[0].level},
-        "features": [each.told(said.ranking(quality)) for each in found],
+        "parameters": {"feature": feature, "with": key, "level": found[0][1].level},
+        "features": [worth.told(said.ranking(quality)) for said, worth in found],
     }

@@ -16,6 +16,7 @@ from arena.models import Completion, Pair, Study
 from arena.pages.permissions import can_operate
 from leaderboard.features import figure, table
 from leaderboard.features.content import CHOSEN, FIELDS, Asked, seal
+from leaderboard.features.reading import TURNS, WHOLE
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import Panel, step
 from leaderboard.pages.switches import Switch
@@ -56,6 +57,11 @@ class FeaturesPage(AnswersPage):
         if not self.known.features:
             raise NoOpinionsError("no answer of this study has features yet")
         if not self.known.raters:
+            if all(each.get("turn", WHOLE) != WHOLE for each in self.known.features):
+                raise NoOpinionsError(
+                    "the features are of single turns, which nobody has scored yet; ratings of pairs are of "
+                    "whole answers"
+                )
             raise self.nobody(
                 "nobody has rated an answer that has features yet", "opinion of an answer with features"
             )
@@ -79,11 +85,16 @@ class FeaturesPage(AnswersPage):
     def _switches(self) -> Iterator[Switch]:
         yield from super()._switches()
         features = self.known.features
-        labels = {each["feature"]: each["label"] for each in features}
-        labels |= {variant.value: variant.label.capitalize() for variant in Variant}
-        for field, title in zip(FIELDS, ("Feature", "Variant", "Source"), strict=True):
+        labels = {
+            "feature": {each["feature"]: each["label"] for each in features},
+            "variant": {variant.value: variant.label.capitalize() for variant in Variant},
+            "source": {"": "Not named"},
+            "turn": {WHOLE: "Whole answer", TURNS: "All turns"},
+        }
+        for field in FIELDS:
+            title = field.capitalize()
             named = [
-                ("" if place == 0 else value, labels.get(value, value) or "Not named")
+                ("" if place == 0 else value, labels[field].get(value, value))
                 for place, value in enumerate(self.asked.offered(features, field))
             ]
             yield choices(field, title, named, getattr(self.asked, field), self.query_with)
@@ -105,7 +116,7 @@ class FeaturesPage(AnswersPage):
     def weakest(self) -> list[WeakRow]:
         return [
             WeakRow(
-                self._prompts.get(each["text"], ""),
+                table.prompt_of(each, self._prompts),
                 each["contestant"],
                 f"{each['value']:#.4g}".replace("-", "−"),
                 "–" if each["quality"] is None else signed(each["quality"]),
@@ -193,14 +204,13 @@ class FeaturesPage(AnswersPage):
             )
         if content["points"]:
             some = (
-                " Of many answers 1,000 are drawn."
-                if content["correlation"]["n"] > len(content["points"])
-                else ""
+                " Of many, 1,000 are drawn." if content["correlation"]["n"] > len(content["points"]) else ""
             )
             yield self.make_panel(
                 "answers",
                 f"{name} and quality",
-                f"Each dot is an answer. {self._quality}{some}",
+                f"Each dot is {'a turn of ' if content['feature'].get('turn') == TURNS else ''}an answer. "
+                f"{self._quality}{some}",
                 lambda: table.points_table(content),
                 draw=lambda: figure.scatter(content),
                 height=25,

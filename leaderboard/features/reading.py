@@ -1,13 +1,14 @@
 """Features of a study's answers, and what raters said of the same answers: the bridge to feature_worth.
 
-Everything about answers is parallel to ``Answers.ids``, NaN where it is not known.
+Everything about answers is parallel to ``Answers.ids``, NaN where it is not known. Features of turns are held
+against scores of the same turns; there, an answer stands for one of its turns.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
@@ -28,17 +29,31 @@ _SUMMED: Final = ("entropy", "logprob_variance")
 _KNOWN: Final = tuple(FEATURES)
 _VARIANTS: Final = tuple(Variant)
 
+WHOLE: Final = "0"
+TURNS: Final = "all"
+"""What features are about, where it is not the number of a turn: whole answers, or all of their turns."""
+
 
 class Series(NamedTuple):
-    """A feature of one variant from one source. Bounds are two features, and each is called a bound."""
+    """A feature of one variant from one source. Bounds are two features, and each is called a bound.
+
+    ``turn`` is WHOLE, TURNS or the number of a turn.
+    """
 
     name: str
     variant: Variant
     source: str = ""
+    turn: str = WHOLE
 
     @property
     def label(self) -> str:
+        """Of the feature, whatever the turn."""
         return Named.read(self.name).whole_label
+
+    @property
+    def whole_label(self) -> str:
+        about = {WHOLE: "", TURNS: ", all turns"}.get(self.turn, f", turn {self.turn}")
+        return self.label + about
 
     @property
     def higher_is_better(self) -> bool | None:
@@ -52,12 +67,13 @@ class Series(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The current answers of models that are not retired, in the order of their ids.
+    """The current answers of models that are not retired, in the order of their ids and turns.
 
-    ``contestant`` is an index into ``names``; ``length`` is in characters.
+    ``turn`` is 0 for a whole answer. ``contestant`` is an index into ``names``; ``length`` is in characters.
     """
 
     ids: IntArray
+    turn: IntArray
     contestant: IntArray
     prompt: IntArray
     length: FloatArray
@@ -66,24 +82,32 @@ class Answers:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def places(self, ids: npt.NDArray[Any]) -> IntArray:
-        """Where the answers of these ids are, -1 for an unknown one."""
+    def places(self, ids: npt.NDArray[Any], turn: npt.NDArray[Any] | int = 0) -> IntArray:
+        """Where the answers of these ids, or their turns, are; -1 for an unknown one."""
         if not len(self):
             return np.full(len(ids), -1, dtype=np.int64)
-        found = np.searchsorted(self.ids, ids).clip(max=len(self) - 1)
-        return np.where(self.ids[found] == ids, found, -1)
+        known, wanted = (of * _MOST_TURNS + at for of, at in ((self.ids, self.turn), (ids, turn)))
+        found = np.searchsorted(known, wanted).clip(max=len(self) - 1)
+        return np.where(known[found] == wanted, found, -1)
+
+    def of_turns(self, turns: Sequence[tuple[int, int]], texts: Mapping[int, Sequence[str]]) -> Answers:
+        """Turns, each as the number of its answer and its own, in this order; ``texts`` by id."""
+        answer, turn = np.array(turns, dtype=np.int64).reshape(-1, 2).T
+        ids = self.ids[answer]
+        own = zip(ids.tolist(), turn.tolist(), strict=True)
+        length = [len(texts[pk][at - 1]) if at <= len(texts[pk]) else np.nan for pk, at in own]
+        columns = self.contestant[answer], self.prompt[answer], np.array(length, dtype=np.float64)
+        return Answers(ids, turn, *columns, self.names)
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """``values`` by series; ``computed`` are those that nobody imported."""
+    """``values`` by series, all of one ``turn`` as Series has it; ``computed`` are those nobody imported."""
 
     answers: Answers
     values: Mapping[Series, FloatArray]
     computed: frozenset[Series] = frozenset()
-
-    def __bool__(self) -> bool:
-        return bool(self.values)
+    turn: str = WHOLE
 
     @property
     def given(self) -> int:
@@ -111,27 +135,68 @@ class Quality:
 
 
 _SCORES: Final = "scores:"
+_MOST_TURNS: Final = 1 << 16
 
 
-def measured(study: Study) -> Measured:
-    """The features of whole answers; the sum of entropy and variance where both are there and it is not."""
+def measured(study: Study) -> list[Measured]:
+    """The features of whole answers, of all of their turns together where there are several, and of each.
+
+    The sum of entropy and variance is there where both are.
+    """
     read = _answers(study)
+    rows = CompletionFeature.objects.of(study).order_by()
+    given = list(rows.values_list("completion", "turn", "name", "variant", "source", "value"))
+    places = read.places(np.array([each[0] for each in given], dtype=np.int64)).tolist()
+    known = [Value._make((place, *own)) for place, (_, *own) in zip(places, given, strict=True) if place >= 0]
+    turns = sorted({each.turn for each in known if each.turn})
+    found = [_whole(read, [each for each in known if not each.turn])]
+    if turns:
+        with_turns = CompletionFeature.objects.of(study).filter(turn__gt=0).values("completion")
+        texts = dict(Completion.objects.filter(pk__in=with_turns).values_list("pk", "turns"))
+        parts = {TURNS: {*turns}} if len(turns) > 1 else {}
+        parts |= {str(turn): {turn} for turn in turns}
+        for name, wanted in parts.items():
+            own = [each for each in known if each.turn in wanted]
+            found.append(_of_turns(read, texts, own, name))
+    return [each for each in found if each.values]
+
+
+class Value(NamedTuple):
+    """A stored feature of the answer at a place."""
+
+    place: int
+    turn: int
+    name: str
+    variant: str
+    source: str
+    value: float
+
+
+def _whole(read: Answers, given: Sequence[Value]) -> Measured:
+    return _measured(read, given, [each.place for each in given], WHOLE)
+
+
+def _of_turns(
+    read: Answers, texts: Mapping[int, Sequence[str]], given: Sequence[Value], turn: str
+) -> Measured:
+    units = sorted({(each.place, each.turn) for each in given})
+    at = {unit: number for number, unit in enumerate(units)}
+    places = [at[each.place, each.turn] for each in given]
+    return _measured(read.of_turns(units, texts), given, places, turn)
+
+
+def _measured(read: Answers, given: Sequence[Value], places: Sequence[int], turn: str) -> Measured:
     found: defaultdict[Series, FloatArray] = defaultdict(lambda: np.full(len(read), np.nan))
-    rows = CompletionFeature.objects.of(study).filter(turn=0).order_by()
-    given = list(rows.values_list("completion", "name", "variant", "source", "value"))
-    places = read.places(np.array([each[0] for each in given], dtype=np.int64))
-    for place, (_, name, variant, source, value) in zip(places.tolist(), given, strict=True):
-        if place >= 0:
-            found[Series(name, Variant(variant), source)][place] = value
+    for place, each in zip(places, given, strict=True):
+        found[Series(each.name, Variant(each.variant), each.source, turn)][place] = each.value
     summed = dict(_sums(read, found))
     ordered = sorted({**found, **summed}, key=_place)
-    return Measured(
-        read, {one: found[one] if one in found else summed[one] for one in ordered}, frozenset(summed)
-    )
+    values = {one: found[one] if one in found else summed[one] for one in ordered}
+    return Measured(read, values, frozenset(summed), turn)
 
 
 def _place(one: Series) -> tuple[int, str, int, str]:
-    """In the order of the known features, others last."""
+    """In the order of the known features, others last; of one turn."""
     base = Named.read(one.name).base
     number = _KNOWN.index(base) if base in _KNOWN else len(_KNOWN)
     return number, one.name, _VARIANTS.index(one.variant), one.source
@@ -147,6 +212,7 @@ def _answers(study: Study) -> Answers:
     number, length = {name: place for place, name in enumerate(names)}, characters(study)
     return Answers(
         np.array([pk for pk, *_ in read], dtype=np.int64),
+        np.zeros(len(read), dtype=np.int64),
         np.array([number[name] for *_, name in read], dtype=np.int64),
         np.array([prompt for _, prompt, _ in read], dtype=np.int64),
         np.array([length.get(pk, np.nan) for pk, *_ in read], dtype=np.float64),
@@ -171,15 +237,20 @@ def _sums(read: Answers, found: Mapping[Series, FloatArray]) -> Iterator[tuple[S
 
 @dataclass(frozen=True, eq=False)
 class Said:
-    """All that raters said of answers: the pairs they compared, and the scores they gave."""
+    """All that raters said of answers: the pairs they compared, and the scores they gave.
+
+    Pairs are of whole answers. A whole answer has its own scores, or those of its turns where the study has
+    no others; a turn has those of this turn.
+    """
 
     answers: Answers
     opinions: Opinions
     scores: ScoreRows | None = None
+    turn: str = WHOLE
 
     def qualities(self) -> Iterator[Quality]:
         """Of each kind of raters who said something of an answer; comparisons first."""
-        for choice in self.opinions.raters:
+        for choice in self.opinions.raters if self.turn == WHOLE else ():
             yield from self._compared(choice)
         if self.scores is not None and self.scores.rows:
             yield from self._scored(self.scores)
@@ -216,21 +287,35 @@ class Said:
         """The mean of all scores of an answer, on the scale of most of them."""
         read = scores.arrays()
         value = read.scores(read.scale).value
-        places = self.answers.places(np.array([row.text for row in scores.rows], dtype=np.int64))
+        places = self._scored_places(scores)
         for choice in scores.raters:
             own = np.isin(read.rows["rater"], list(choice.ids)) & ~np.isnan(value)
             mean, _ = _means(places[own], value[own], len(self.answers))
             key, label = _SCORES + choice.selector.removeprefix("judge:"), f"{choice.label}, text scores"
             yield from self._quality(choice, key, label, places[own], value[own], self._differences(mean))
 
+    def _scored_places(self, scores: ScoreRows) -> IntArray:
+        text, turn = np.array([(row.text, row.turn) for row in scores.rows], dtype=np.int64).T
+        if self.turn != WHOLE:
+            return self.answers.places(text, turn)
+        return np.where((turn == 0) | turn.all(), self.answers.places(text), -1)
+
     def _differences(self, mean: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-        """All pairs of scored answers to one prompt."""
-        of_prompt: defaultdict[int, list[int]] = defaultdict(list)
+        """All pairs of scored answers to one prompt, or to one turn of it."""
+        of_prompt: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
         for place in np.flatnonzero(~np.isnan(mean)).tolist():
-            of_prompt[int(self.answers.prompt[place])].append(place)
+            of_prompt[int(self.answers.prompt[place]), int(self.answers.turn[place])].append(place)
         pairs = [pair for places in of_prompt.values() for pair in combinations(places, 2)]
         first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         return first, second, mean[first] - mean[second]
+
+    def none(self, quality: Quality) -> Quality:
+        """That these raters said nothing of these answers, where their ``quality`` is that of others."""
+        value, nobody = np.full(len(self.answers), np.nan), np.empty(0, dtype=np.int64)
+        opinions = np.zeros(len(self.answers), dtype=np.int64)
+        return replace(
+            quality, value=value, opinions=opinions, first=nobody, second=nobody, preference=np.empty(0)
+        )
 
     def _quality(
         self,

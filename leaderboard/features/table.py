@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from leaderboard.features.reading import TURNS
 from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import correlation_word, counted, number_range, percent, percent_range, signed
 from leaderboard.snapshots.canonical import Content
@@ -38,11 +39,11 @@ def verdict(content: Content) -> tuple[str, str]:
     if not own["n"]:
         return f"No answer has both {name} and an opinion of {content['label']}.", ""
     if own["reason"]:
-        return f"No correlation can be told of {counted(own['n'], 'answer')}: {own['reason']}.", ""
+        return f"No correlation can be told of {answers(content, own['n'])}: {own['reason']}.", ""
     ends = number_range(own["spearman_low"], own["spearman_high"])
     said = (
         f"Spearman’s correlation of {name} and {content['label']} is {signed(own['spearman'])}"
-        f"{f' ({ends})' if ends else ''} over {counted(own['n'], 'answer')}"
+        f"{f' ({ends})' if ends else ''} over {answers(content, own['n'])}"
         f"{strength(own['spearman'], own['spearman_low'], own['spearman_high'], _word(own['spearman']))}"
     )
     return said, " ".join(filter(None, (_by_model(content), _picks(content))))
@@ -234,10 +235,20 @@ def order_sentence(content: Content) -> str:
     )
 
 
+def answers(content: Content, number: int) -> str:
+    """Of how many answers, or turns of answers, something is told."""
+    return counted(number, "turn" if content["feature"].get("turn") == TURNS else "answer")
+
+
+def prompt_of(weak: Content, prompts: Mapping[int, str]) -> str:
+    turn = f", turn {weak['turn']}" if weak.get("turn") else ""
+    return prompts.get(weak["text"], "") + turn
+
+
 def weakest_table(content: Content, prompts: Mapping[int, str]) -> DataTable:
     rows = [
         {
-            "Prompt": prompts.get(each["text"], ""),
+            "Prompt": prompt_of(each, prompts),
             "Model": each["contestant"],
             content["feature"]["label"]: each["value"],
             "Quality": each["quality"],

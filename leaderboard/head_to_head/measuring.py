@@ -110,7 +110,7 @@ def head_to_head(
             if name and len(own.about(name))
         ],
         "drivers": _drivers(duel, opinions.categories, method.interval),
-        "preferring": _preferring(duel),
+        "preferring": _preferring(duel, _panels(opinions, chosen)),
         "pairs": _telling(duel),
     }
     return dict(rounded(found))
@@ -232,10 +232,16 @@ def _drivers(duel: Duel, categories: tuple[str, ...], level: float) -> list[dict
     return found
 
 
-def _preferring(duel: Duel) -> dict[str, int]:
-    """How many raters gave more points to the first, to the second, or as many."""
-    _, number = np.unique(duel.rater, return_inverse=True)
-    lead = np.bincount(number, duel.score - 0.5)
+def _panels(opinions: Opinions, chosen: Choice) -> frozenset[int]:
+    """The panels among raters, which are none of their own beside judges."""
+    return frozenset().union(*(one.ids for one in opinions.raters if one.panel and one != chosen))
+
+
+def _preferring(duel: Duel, without: frozenset[int] = frozenset()) -> dict[str, int]:
+    """How many raters, but for some, gave more points to the first, to the second, or as many."""
+    counted = ~np.isin(duel.rater, list(without))
+    _, number = np.unique(duel.rater[counted], return_inverse=True)
+    lead = np.bincount(number, duel.score[counted] - 0.5)
     return {
         "first": int((lead > 1e-9).sum()),
         "second": int((lead < -1e-9).sum()),

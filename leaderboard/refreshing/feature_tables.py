@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
 from arena.models import CompletionFeature, Study
-from leaderboard.features.content import CHOSEN, Asked, Worth
+from leaderboard.features.content import CHOSEN, Asked, Bridge, bridges, every_quality
 from leaderboard.features.from_traces import measure_missing
-from leaderboard.features.reading import Measured, Quality, Said, measured
+from leaderboard.features.reading import TURNS, WHOLE, Quality
 from leaderboard.scores.reading import ScoreRows
 from leaderboard.snapshots.canonical import Table
 from leaderboard.snapshots.copying import Payloads, digest, kept
@@ -20,21 +20,31 @@ from leaderboard.texts.asked import FEATURES, Known
 
 @dataclass(frozen=True, eq=False)
 class FeatureTables:
-    """What is ``known`` is copied, and grows."""
+    """``bridges`` are of whole answers, or turns. What is ``known`` is copied, and grows."""
 
-    measured: Measured
-    said: Said
+    bridges: Sequence[Bridge]
     known: Payloads
 
     def counts(self) -> dict[str, Any]:
-        """What readers choose from."""
-        return asdict(Known(self._raters, features=self._features, given=self.measured.given))
+        """What readers choose from; a value counts once, whether or not its turn has figures of its own."""
+        turns = {each.measured.turn for each in self.bridges}
+        once = turns & {WHOLE, TURNS} if TURNS in turns else turns
+        given = sum(each.measured.given for each in self.bridges if each.measured.turn in once)
+        return asdict(Known(self._raters, features=self._features, given=given))
 
     @cached_property
     def _features(self) -> list[dict[str, str]]:
+        found = [one for each in self.bridges for one in each.measured.values]
+        names = list(dict.fromkeys(one.name for one in found))
         return [
-            {"feature": one.name, "variant": one.variant, "source": one.source, "label": one.label}
-            for one in self.measured.values
+            {
+                "feature": one.name,
+                "variant": one.variant,
+                "source": one.source,
+                "turn": one.turn,
+                "label": one.label,
+            }
+            for one in sorted(found, key=lambda one: names.index(one.name))
         ]
 
     @property
@@ -42,14 +52,14 @@ class FeatureTables:
         first: dict[str, str] = {}
         found = []
         for each in self._qualities.values():
-            same = first.setdefault(self._digest(each), each.key)
+            same = first.setdefault(self._digest(each.key), each.key)
             entry = {"selector": each.key, "label": each.label, "simulated": each.simulated}
             found.append(entry | {"same_as": None if same == each.key else same})
         return found
 
     @cached_property
     def _qualities(self) -> dict[str, Quality]:
-        return {each.key: each for each in self.said.qualities()}
+        return every_quality(self.bridges)
 
     def tables(self) -> Iterator[Table]:
         """By each kind of raters a line about every feature, and all about the first one."""
@@ -59,27 +69,42 @@ class FeatureTables:
     def tables_at(self, asked: Asked) -> Iterator[Table]:
         """What an address asks for."""
         quality, series = self._qualities[asked.raters], asked.series(self._features)
-        inputs = digest([FEATURES, self._digest(quality)])
+        about = next(each for each in self.bridges if each.measured.turn == series.turn)
+        said = self._digest(quality.key)
+        inputs = digest([FEATURES, said])
         payload = kept(self.known, inputs, lambda: self._summaries(quality))
         yield Table(FEATURES, quality.key, payload, inputs=inputs)
-        label, own = ranking = self.said.ranking(quality)
-        inputs = digest([FEATURES, CHOSEN, series, label, own.digest, self._digest(quality)])
-        payload = kept(self.known, inputs, lambda: Worth(self.measured, series, quality).shown(ranking))
+        label, own = ranking = about.said.ranking(quality)
+        inputs = digest([FEATURES, CHOSEN, series, label, own.digest, said])
+        payload = kept(self.known, inputs, lambda: about.worth(series, quality).shown(ranking))
         yield Table(FEATURES, quality.key, payload, method=CHOSEN, inputs=inputs)
 
     def _summaries(self, quality: Quality) -> dict[str, Any]:
-        return {"features": [Worth(self.measured, one, quality).summary() for one in self.measured.values]}
+        told = [each for each in self.bridges if quality.key in each.qualities]
+        return {
+            "features": [each.worth(one, quality).summary() for each in told for one in each.measured.values]
+        }
 
-    def _digest(self, quality: Quality) -> str:
-        found = quality.value, quality.opinions, quality.first, quality.second, quality.preference
-        return digest([self._digest_of_features], *found)
+    def _digest(self, key: str) -> str:
+        """Of all features, and what these raters said."""
+        said = [each.qualities[key] for each in self.bridges if key in each.qualities]
+        arrays = [
+            array
+            for each in said
+            for array in (each.value, each.opinions, each.first, each.second, each.preference)
+        ]
+        return digest([self._digest_of_features], *arrays)
 
     @cached_property
     def _digest_of_features(self) -> str:
-        found, answers = self.measured, self.measured.answers
-        words = [answers.names, list(found.values), sorted(found.computed)]
-        arrays = answers.ids, answers.contestant, answers.prompt, answers.length
-        return digest(words, *arrays, *found.values.values())
+        return digest([_digest_of(each) for each in self.bridges])
+
+
+def _digest_of(bridge: Bridge) -> str:
+    found, answers = bridge.measured, bridge.measured.answers
+    words = [answers.names, list(found.values), sorted(found.computed)]
+    arrays = answers.ids, answers.turn, answers.contestant, answers.prompt, answers.length
+    return digest(words, *arrays, *found.values.values())
 
 
 def feature_tables(
@@ -87,7 +112,7 @@ def feature_tables(
 ) -> FeatureTables | None:
     """None where no answer has features."""
     measure_missing(study)
-    if not CompletionFeature.objects.of(study).filter(turn=0).exists():
+    if not CompletionFeature.objects.of(study).exists():
         return None
-    found = measured(study)
-    return FeatureTables(found, Said(found.answers, opinions, scores), known) if found else None
+    found = bridges(study, opinions, scores)
+    return FeatureTables(found, known) if found else None

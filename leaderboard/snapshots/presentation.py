@@ -231,7 +231,10 @@ def _unsure(ranked: Sequence[Mapping[str, Any]], first: Collection[str]) -> str:
     if len(found) == len(ranked):
         return "all scores are provisional"
     if len(first) > 1:
-        return f"the score of {_listed(of_first)} is provisional"
+        one = len(of_first) == 1
+        return (
+            f"the {'score' if one else 'scores'} of {_listed(of_first)} {'is' if one else 'are'} provisional"
+        )
     why = found[of_first[0]]
     if why.startswith("the "):
         return f"provisional: {why}"
@@ -329,11 +332,11 @@ def expected_sentence(found: Mapping[str, Any]) -> str:
     if expected["value"] is None or given["value"] is None:
         return ""
     between = partial(_between, found["level"])
+    own, other = (f"{_number(each['value'], '.2f')}{between(each, '.2f')}" for each in (expected, given))
     return (
         f"Over {counted(found['pairs'], 'pairs')} that people rated too, expected ratings correlate with "
-        f"people’s mean ratings at {expected['value']:.2f}{between(expected, '.2f')}. Ratings as given reach "
-        f"{given['value']:.2f}{between(given, '.2f')}, a difference of {_number(difference['value'], '+.2f')}"
-        f"{between(difference, '+.2f')}."
+        f"people’s mean ratings at {own}. Ratings as given have {other}, a difference of "
+        f"{_number(difference['value'], '+.2f')}{between(difference, '+.2f')}."
     )
 
 

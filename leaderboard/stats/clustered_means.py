@@ -5,7 +5,7 @@ The variance is the jackknife's over prompts (Tukey 1958), with Student's t. Sha
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -88,6 +88,36 @@ def mean_of_shares(parts: Sequence[tuple[FloatArray, FloatArray]], level: float)
     effective = min(float(n), spread / max(error, _NO_ERROR) ** 2) if spread > 0 else float(prompts)
     low, high = wilson(value, effective, student_reach(prompts, level))
     return Estimate(n, prompts, value, low, high)
+
+
+def mean_of_coefficients(
+    parts: Sequence[FloatArray], value: Callable[[FloatArray], FloatArray], level: float
+) -> Estimate:
+    """The unweighted mean of a coefficient of several sets of prompts, each as sums (kinds, prompts).
+
+    ``value`` makes coefficients (n,) from -1 to 1 of sums (kinds, n), NaN where undefined. The interval is
+    Student's t on Fisher's scale; there is none at 1 and -1, nor where a set is undefined without a prompt.
+    """
+    found = [_coefficient(sums, value) for sums in parts]
+    mean = float(np.mean([each[0] for each in found]))
+    error = float(np.sqrt(np.sum([each[1] ** 2 for each in found]))) / len(found)
+    n, prompts = (sum(each[place] for each in found) for place in (2, 3))
+    if math.isnan(error) or error < _NO_ERROR or abs(mean) > 1.0 - _NO_ERROR:
+        return Estimate(int(n), int(prompts), None if math.isnan(mean) else mean)
+    reach = student_reach(int(prompts), level) * error / (1.0 - mean**2)
+    low, high = np.tanh([np.arctanh(mean) - reach, np.arctanh(mean) + reach]).tolist()
+    return Estimate(int(n), int(prompts), mean, low, high)
+
+
+def _coefficient(
+    sums: FloatArray, value: Callable[[FloatArray], FloatArray]
+) -> tuple[float, float, float, int]:
+    """The coefficient, its standard error, the sum of the first kind, and prompts."""
+    own = sums[:, sums[0] > 0]
+    total = own.sum(axis=1, keepdims=True)
+    without = value(total - own)
+    error = jackknife_error(without) if len(without) > 1 else math.nan
+    return float(value(total)[0]), error, float(total[0, 0]), own.shape[1]
 
 
 def _jackknife(total: FloatArray, count: FloatArray) -> tuple[float | None, float | None, int, int]:

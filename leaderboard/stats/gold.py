@@ -5,14 +5,17 @@ A verdict and a gold label are FIRST, TIE or SECOND; a verdict may also be UNSCO
 Krippendorff's (nominal) between the two orders, kappa Cohen's against gold; no entry is mirrored.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, LengthMismatchError, ParameterError
+from leaderboard.stats.clustered_means import mean_of_coefficients, mean_of_shares
+from leaderboard.stats.correlation import ratio
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.resampling import check_seed, round_keys, words
 
@@ -20,6 +23,12 @@ FIRST, TIE, SECOND = 1, 0, -1
 UNSCORED, NOT_ASKED = 8, 9
 SIDES: Final = {"first": FIRST, "tie": TIE, "second": SECOND}
 _VALUES: Final = np.array([FIRST, TIE, SECOND])
+
+Part = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+"""What counts towards a share, and among what, of each instance."""
+
+Coefficient = Callable[[FloatArray], FloatArray]
+"""Values (n,) of sums (kinds, n)."""
 
 _GUESSES: Final = 20  # the purpose of the random stream
 
@@ -126,10 +135,38 @@ class Judged:
     def asked(self) -> BoolArray:
         return np.asarray(self.verdicts != NOT_ASKED)
 
-    def by_prompt(self, values: FloatArray) -> FloatArray:
+    def part(self, share: Part) -> tuple[FloatArray, FloatArray]:
+        """A share by prompt."""
+        won, count = share
+        return self.by_prompt(won), self.by_prompt(count)
+
+    def by_prompt(self, values: npt.NDArray[Any]) -> FloatArray:
         """The sum over the instances of each prompt, along the last axis; NaN adds nothing."""
         known = np.nan_to_num(np.asarray(values, dtype=np.float64))
         return known if self.prompt is None else added_up(known, self.prompt)
+
+    @cached_property
+    def shares(self) -> dict[str, Part]:
+        """What counts towards each share of GoldFigures, and among what, by instance."""
+        given, asked, scored = self.verdicts, self.asked, is_scored(self.verdicts)
+        tied, sided = given == TIE, np.abs(given) == 1
+        right = self.right_throughout(np.ones_like(asked))
+        return {
+            "agreement": self._agreement(is_scored(self.used)),
+            "both_right": (np.nan_to_num(right), ~np.isnan(right)),
+            "hedging": (tied.sum(axis=0), asked.sum(axis=0)),
+            "unscored": ((asked & ~scored).sum(axis=0), asked.sum(axis=0)),
+            "first": ((given == np.array([[FIRST], [SECOND]])).sum(axis=0), sided.sum(axis=0)),
+        }
+
+    @cached_property
+    def coefficients(self) -> dict[str, FloatArray]:
+        """What alpha between the orders and kappa with gold are computed from, by instance."""
+        told = is_scored(self.used)
+        both = told.all(axis=0) & (not self.pointwise)
+        gold = np.broadcast_to(self.gold, told.shape)
+        kappas = [kappa_sums(*row) for row in zip(self.used, gold, told, strict=True)]
+        return {"alpha": alpha_sums(counted(self.used)) * both, "kappa": np.sum(kappas, axis=0)}
 
     def right_throughout(self, orders: BoolArray) -> FloatArray:
         """1 where all verdicts in these ``orders`` (orders, instances) are the gold label, else 0.
@@ -142,8 +179,7 @@ class Judged:
     def figures(self) -> GoldFigures:
         given = self.verdicts
         asked, scored = self.asked, is_scored(given)
-        unscored, tied = asked & ~scored, given == TIE
-        told = is_scored(self.used)
+        unscored = asked & ~scored
         certain = float(points(given, self.gold, self.rule)[scored].sum())
         ends = certain, certain + float(unscored.sum())
         confusion = {
@@ -160,24 +196,17 @@ class Judged:
             both=int(scored.all(axis=0).sum()),
             accuracy=mean_of(self.credits),
             accuracy_bounds=(ends[0] / int(asked.sum()), ends[1] / int(asked.sum())) if asked.any() else None,
-            agreement=self._agreement(told),
-            alpha=None if self.pointwise else nominal_alpha(counted(self.used[:, told.all(axis=0)])),
-            both_right=mean_of(self.right_throughout(np.ones_like(asked))),
-            hedging=_share(tied, asked),
-            unscored=_share(unscored, asked),
-            first=_share(given == np.array([[FIRST], [SECOND]]), scored & ~tied),
-            kappa=cohen_kappa(self.used[told], np.broadcast_to(self.gold, given.shape)[told]),
+            **{name: share_of(*part) for name, part in self.shares.items()},
+            **{name: _of_all(sums, COEFFICIENTS[name]) for name, sums in self.coefficients.items()},
             confusion=confusion,
         )
 
-    def _agreement(self, told: BoolArray) -> float | None:
-        same, both = self.used[0] == self.used[1], np.asarray(told.all(axis=0))
-        if not self.rule.as_published:
-            return None if self.pointwise else _share(same & both, both)
-        if self.pointwise:
-            same = same & (np.abs(self.used[0]) == 1)
-        asked: BoolArray = (self.used != NOT_ASKED).all(axis=0)
-        return _share(same & asked, asked)
+    def _agreement(self, told: BoolArray) -> Part:
+        same, both = self.used[0] == self.used[1], told.all(axis=0) & (not self.pointwise)
+        if self.rule.as_published:
+            both = (self.used != NOT_ASKED).all(axis=0)
+            same = same & (np.abs(self.used[0]) == 1) if self.pointwise else same
+        return np.asarray(same & both), np.asarray(both)
 
 
 def added_up(values: FloatArray, group: IntArray) -> FloatArray:
@@ -201,8 +230,14 @@ def mean_of(values: FloatArray) -> float | None:
     return float(known.mean()) if len(known) else None
 
 
-def _share(which: BoolArray, among: BoolArray) -> float | None:
+def share_of(which: npt.NDArray[Any], among: npt.NDArray[Any]) -> float | None:
+    """None where there is nothing."""
     return float(which.sum() / among.sum()) if among.any() else None
+
+
+def _of_all(sums: FloatArray, coefficient: Coefficient) -> float | None:
+    found = float(coefficient(sums.sum(axis=1, keepdims=True))[0])
+    return None if np.isnan(found) else found
 
 
 def counted(verdicts: IntArray) -> IntArray:
@@ -210,21 +245,42 @@ def counted(verdicts: IntArray) -> IntArray:
     return np.stack([(verdicts == value).sum(axis=0) for value in _VALUES], axis=1)
 
 
-def nominal_alpha(counts: IntArray) -> float | None:
-    """Krippendorff's alpha from counts (units, values); None where everybody says the same throughout."""
-    counts = counts[counts.sum(axis=1) > 1]
-    each, values = counts.sum(axis=1), counts.sum(axis=0)
-    n = int(each.sum())
-    expected = (n**2 - (values**2).sum()) / (n * (n - 1)) if n else 0.0
-    if not expected:
-        return None
-    observed = ((each**2 - (counts**2).sum(axis=1)) / (each - 1)).sum() / n
-    return float(1.0 - observed / expected)
+def alpha_sums(counts: IntArray) -> FloatArray:
+    """What each unit adds to the sums of alpha: verdicts, those of each value, and what differs."""
+    each = counts.sum(axis=1)
+    unlike = (each**2 - (counts**2).sum(axis=1)) / np.maximum(each - 1, 1)
+    return np.asarray(np.stack([each, *counts.T, unlike]) * (each > 1))
 
 
-def cohen_kappa(one: IntArray, other: IntArray) -> float | None:
-    """Cohen's kappa of parallel verdicts; None where chance alone would agree."""
-    if not len(one):
-        return None
-    chance = float(sum((one == value).mean() * (other == value).mean() for value in _VALUES))
-    return None if chance == 1.0 else float(((one == other).mean() - chance) / (1.0 - chance))
+def alpha_of(sums: FloatArray) -> FloatArray:
+    """Nominal alpha from sums (kinds, n), NaN where everybody says the same throughout."""
+    n, values, unlike = sums[0], sums[1:4], sums[4]
+    return 1.0 - ratio(unlike * (n - 1.0), n**2 - (values**2).sum(axis=0))
+
+
+def kappa_sums(one: IntArray, other: IntArray, both: BoolArray) -> FloatArray:
+    """What each two verdicts add to the sums of kappa, if there are both."""
+    values = [side == value for side in (one, other) for value in _VALUES]
+    return np.asarray(np.stack([np.ones(len(one)), one == other, *values]) * both)
+
+
+def kappa_of(sums: FloatArray) -> FloatArray:
+    """Cohen's kappa from sums (kinds, n), NaN where chance alone would agree."""
+    n, same, one, other = sums[0], sums[1], sums[2:5], sums[5:8]
+    chance = (one * other).sum(axis=0)
+    return ratio(same * n - chance, n**2 - chance)
+
+
+COEFFICIENTS: Final[Mapping[str, Coefficient]] = {"alpha": alpha_of, "kappa": kappa_of}
+
+
+def intervals(judged: Sequence[Judged], level: float) -> dict[str, float | None]:
+    """Both ends for each share and coefficient of GoldFigures, on average over subsets."""
+    found = {
+        name: mean_of_shares([own.part(own.shares[name]) for own in judged], level)
+        for name in judged[0].shares
+    } | {
+        name: mean_of_coefficients([own.by_prompt(own.coefficients[name]) for own in judged], value, level)
+        for name, value in COEFFICIENTS.items()
+    }
+    return {f"{name}_{end}": getattr(each, end) for name, each in found.items() for end in ("low", "high")}

@@ -10,7 +10,12 @@ import numpy as np
 from scipy.special import bdtrik, ndtri
 
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
-from leaderboard.stats.clustered_means import mean_of_shares, share_estimate
+from leaderboard.stats.clustered_means import (
+    Estimate,
+    mean_of_coefficients,
+    mean_of_shares,
+    share_estimate,
+)
 from leaderboard.stats.gold import (
     FIRST,
     NOT_ASKED,
@@ -18,10 +23,12 @@ from leaderboard.stats.gold import (
     TIE,
     Rule,
     added_up,
-    cohen_kappa,
+    alpha_of,
+    alpha_sums,
     counted,
     is_scored,
-    nominal_alpha,
+    kappa_of,
+    kappa_sums,
     points,
 )
 from leaderboard.stats.plain_values import Result
@@ -90,7 +97,7 @@ class PeopleFigures(Result):
 
     ``accuracy``: how often one person is right, from ``low`` to ``high``; if gold is their own majority,
     by the majority of the others. ``agreement``: how often two people say the same about an instance.
-    ``kappas``: of every two people with their numbers.
+    ``kappas``: of every two people with their numbers, ``kappa`` and the ends of its interval.
     """
 
     n: int
@@ -102,7 +109,9 @@ class PeopleFigures(Result):
     agreement_low: float | None
     agreement_high: float | None
     alpha: float | None
-    kappas: tuple[tuple[int, int, int, float | None], ...]
+    alpha_low: float | None
+    alpha_high: float | None
+    kappas: tuple[tuple[int, int, int, dict[str, float | None]], ...]
 
 
 class AmongPeople:
@@ -146,6 +155,7 @@ class AmongPeople:
 
     def figures(self, level: float) -> PeopleFigures:
         right, alike = (share_estimate(*part, level) for part in (self.right, self.alike))
+        alpha = alpha_between([self], level)
         return PeopleFigures(
             int(self._several.sum()),
             int(self._own.any(axis=1).sum()),
@@ -155,25 +165,37 @@ class AmongPeople:
             alike.value,
             alike.low,
             alike.high,
-            nominal_alpha(self._counts),
-            tuple(self._kappas()),
+            *(alpha.value, alpha.low, alpha.high),
+            tuple(self._kappas(level)),
         )
 
-    def _kappas(self) -> Iterator[tuple[int, int, int, float | None]]:
+    @cached_property
+    def alpha(self) -> FloatArray:
+        """What alpha is computed from, by prompt."""
+        return added_up(alpha_sums(self._counts), self._prompt)
+
+    def _kappas(self, level: float) -> Iterator[tuple[int, int, int, dict[str, float | None]]]:
         rated = is_scored(self._verdicts)
         busiest = np.argsort(-self._own.sum(axis=1), kind="stable")[:MOST_PEOPLE].tolist()
         for one, other in combinations(sorted(busiest), 2):
             shared = rated[one] & rated[other]
             if shared.any():
-                kappa = cohen_kappa(self._verdicts[one][shared], self._verdicts[other][shared])
-                yield one, other, int(shared.sum()), kappa
+                sums = added_up(kappa_sums(self._verdicts[one], self._verdicts[other], shared), self._prompt)
+                kappa = mean_of_coefficients([sums], kappa_of, level)
+                yield one, other, int(shared.sum()), kappa.named("kappa")
+
+
+def alpha_between(found: Sequence[AmongPeople], level: float) -> Estimate:
+    """Krippendorff's alpha of people, on average over subsets."""
+    return mean_of_coefficients([each.alpha for each in found], alpha_of, level)
 
 
 def mean_of_people(found: Sequence[AmongPeople], level: float) -> dict[str, float | None]:
-    """Accuracy and agreement with their intervals, on average over subsets."""
+    """Accuracy, agreement and alpha with their intervals, on average over subsets."""
     right = mean_of_shares([each.right for each in found], level)
     alike = mean_of_shares([each.alike for each in found], level)
-    return {"accuracy": right.value, "low": right.low, "high": right.high, **alike.named("agreement")}
+    accuracy = {"accuracy": right.value, "low": right.low, "high": right.high}
+    return {**accuracy, **alike.named("agreement"), **alpha_between(found, level).named("alpha")}
 
 
 def _earned(

@@ -6,14 +6,15 @@ average over subsets is undefined where one of them is; one over judges takes th
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, repeat
 from typing import Final
 
 import numpy as np
 
 from leaderboard.stats.checks import FloatArray, IntArray
-from leaderboard.stats.correlation import rank_coefficients
+from leaderboard.stats.correlation import rank_coefficients, rank_coefficients_of_rows
 from leaderboard.stats.gold import mean_of
+from leaderboard.stats.intervals import bounds
 from leaderboard.stats.plain_values import Result
 
 BINS: Final = 10
@@ -27,13 +28,13 @@ class Matrix:
     models (protocols, subsets).
     """
 
-    accuracy: FloatArray
+    accuracy: FloatArray  # perhaps with the rounds of a bootstrap in one more dimension
     base: int | None  # the protocol
 
     @property
     def gain(self) -> FloatArray:
         if self.base is None:
-            return np.full(self.accuracy.shape[::2], np.nan)
+            return np.full(np.delete(self.accuracy.shape, 1), np.nan)
         others = np.delete(self.accuracy, self.base, axis=1)
         return _best(others, 1) - self.accuracy[:, self.base]
 
@@ -49,23 +50,33 @@ class Matrix:
     def of_protocols(self) -> FloatArray:
         return mean_of_known(self.accuracy, 0)
 
-    def correlations(self, subsets: Sequence[str]) -> Iterator["RankCorrelation"]:
+    def correlations(
+        self, subsets: Sequence[str], samples: "Matrix | None" = None, level: float = 95.0
+    ) -> Iterator["RankCorrelation"]:
         """Between every two subsets over judges; of averages, optima, bases and gains over their rows.
 
         ``models``: base~average, base~gain and average~optimum (base plus gain); ``protocols``:
-        average~optimum. All of the mean of subsets.
+        average~optimum. All of the mean of subsets. ``samples``: the same in rounds of a bootstrap.
         """
-        judges = self.accuracy.reshape(-1, len(subsets))
+        drawn = (columns for _, columns in samples.compared(subsets)) if samples else repeat((None, None))
+        for (names, columns), rounds in zip(self.compared(subsets), drawn, strict=False):
+            yield rank_correlation(*names, *columns, *rounds, level=level)
+
+    def compared(
+        self, subsets: Sequence[str]
+    ) -> Iterator[tuple[tuple[str, str, str], tuple[FloatArray, FloatArray]]]:
+        """Over what, the names and the values of what is correlated."""
+        judges = self.accuracy.reshape(-1, *self.accuracy.shape[2:])
         for one, other in combinations(range(len(subsets)), 2):
-            yield rank_correlation("judges", subsets[one], subsets[other], judges[:, one], judges[:, other])
+            yield ("judges", subsets[one], subsets[other]), (judges[:, one], judges[:, other])
         average, gain = self.of_models.mean(axis=1), self.gain.mean(axis=1)
         if self.base is not None:
             base = self.accuracy[:, self.base].mean(axis=1)
-            yield rank_correlation("models", "base", "average", base, average)
-            yield rank_correlation("models", "base", "gain", base, gain)
-            yield rank_correlation("models", "average", "optimum", average, base + gain)
+            yield ("models", "base", "average"), (base, average)
+            yield ("models", "base", "gain"), (base, gain)
+            yield ("models", "average", "optimum"), (average, base + gain)
         own, best = self.of_protocols.mean(axis=1), self.optimum.mean(axis=1)
-        yield rank_correlation("protocols", "average", "optimum", own, best)
+        yield ("protocols", "average", "optimum"), (own, best)
 
 
 def _best(values: FloatArray, axis: int) -> FloatArray:
@@ -82,7 +93,10 @@ def mean_of_known(values: FloatArray, axis: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class RankCorrelation(Result):
-    """Spearman and Kendall (tau-b) of ``one`` and ``other`` over ``n`` judges, models or protocols."""
+    """Spearman and Kendall (tau-b) of ``one`` and ``other`` over ``n`` judges, models or protocols.
+
+    Intervals are percentiles over rounds, stretched to hold the estimate.
+    """
 
     over: str
     one: str
@@ -90,17 +104,43 @@ class RankCorrelation(Result):
     n: int
     spearman: float | None
     kendall: float | None
+    spearman_low: float | None = None
+    spearman_high: float | None = None
+    kendall_low: float | None = None
+    kendall_high: float | None = None
 
 
-def rank_correlation(over: str, one: str, other: str, x: FloatArray, y: FloatArray) -> RankCorrelation:
-    """Of the rows where both are known; None where either is constant."""
+def rank_correlation(
+    over: str,
+    one: str,
+    other: str,
+    x: FloatArray,
+    y: FloatArray,
+    x_samples: FloatArray | None = None,
+    y_samples: FloatArray | None = None,
+    *,
+    level: float = 95.0,
+) -> RankCorrelation:
+    """Of the rows where both are known; None where either is constant. Samples are (rows, rounds)."""
     known = ~np.isnan(x + y)
     (xs, x_level), (ys, y_level) = (np.unique(each[known].round(12), return_inverse=True) for each in (x, y))
     table = np.zeros((len(xs), len(ys)))
     np.add.at(table, (x_level, y_level), 1.0)
     found = rank_coefficients(table[..., None])[:, 0].tolist() if known.any() else [np.nan] * 2
     spearman, kendall = (None if np.isnan(each) else each for each in found)
-    return RankCorrelation(over, one, other, int(known.sum()), spearman, kendall)
+    ends: list[float | None] = [None] * 4
+    if x_samples is not None and y_samples is not None:
+        drawn = rank_coefficients_of_rows(x_samples[known].T, y_samples[known].T)
+        ends = [*_ends(spearman, drawn[0], level), *_ends(kendall, drawn[1], level)]
+    return RankCorrelation(over, one, other, int(known.sum()), spearman, kendall, *ends)
+
+
+def _ends(value: float | None, samples: FloatArray, level: float) -> tuple[float, float] | tuple[None, None]:
+    known = samples[~np.isnan(samples)]
+    if value is None or not len(known):
+        return None, None
+    low, high = np.percentile(known, bounds(level)).tolist()
+    return min(low, value), max(high, value)
 
 
 @dataclass(frozen=True)

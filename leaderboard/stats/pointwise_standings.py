@@ -7,7 +7,7 @@ and Student's t; ranks and groups come from samples as for pairs.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -20,9 +20,9 @@ from leaderboard.stats.checks import (
     LengthMismatchError,
 )
 from leaderboard.stats.clustered_means import prompt_numbers, share_estimate
-from leaderboard.stats.correlation import rank_coefficients_of_rows, ratio
+from leaderboard.stats.correlation import ratio
 from leaderboard.stats.gold_matrix import rank_correlation
-from leaderboard.stats.intervals import bounds, check_level
+from leaderboard.stats.intervals import check_level
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.ranking_estimates import Estimate
 from leaderboard.stats.ranking_rows import Certainty, Standing, Tally, rows
@@ -156,19 +156,9 @@ def orders_agree(
     """
     if len(one) != len(other):
         raise LengthMismatchError(f"one has {len(one)} contestants, other has {len(other)}")
-    found = rank_correlation("contestants", "one", "other", one, other)
-    ends: dict[str, float | None] = {}
-    drawn = np.empty((2, 0))
+    drawn: list[FloatArray] = []
     if one_samples is not None and other_samples is not None:
-        rounds, known = min(len(one_samples), len(other_samples)), ~np.isnan(one + other)
-        drawn = rank_coefficients_of_rows(one_samples[:rounds, known], other_samples[:rounds, known])
-    for name, samples in zip(("spearman", "kendall"), drawn, strict=True):
-        value, values = getattr(found, name), samples[~np.isnan(samples)]
-        low, high = np.percentile(values, bounds(level)).tolist() if len(values) else (None, None)
-        inside = value is not None and low is not None
-        ends |= {
-            name: value,
-            f"{name}_low": min(low, value) if inside else None,
-            f"{name}_high": max(high, value) if inside else None,
-        }
-    return OrderAgreement(found.n, **ends)
+        rounds = min(len(one_samples), len(other_samples))
+        drawn = [one_samples[:rounds].T, other_samples[:rounds].T]
+    found = rank_correlation("contestants", "one", "other", one, other, *drawn, level=level)
+    return OrderAgreement(**{each.name: getattr(found, each.name) for each in fields(OrderAgreement)})

@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.pages.wording import percent_range
 from leaderboard.trust.page import TrustPage
-from leaderboard.trust.table import ACCURACY, Row
+from leaderboard.trust.table import ACCURACY, Column, Row
 
 register = template.Library()
 
@@ -19,7 +19,7 @@ def judge_rows(page: TrustPage) -> SafeString:
 
 
 def _row(page: TrustPage, row: Row) -> str:
-    cells = (f'<td class="{column.kind}">{escape(column.text(row))}</td>' for column in page.columns)
+    cells = (f'<td class="{column.kind}">{_cell(page, column, row)}</td>' for column in page.columns)
     leads = row.slug in page.in_front
     kind = ' class="leads"' if leads else "" if row.is_judge else ' class="provisional"'
     hidden = '<span class="visually-hidden">, not told apart from the first</span>' if leads else ""
@@ -29,6 +29,12 @@ def _row(page: TrustPage, row: Row) -> str:
         f'<td class="num score">{escape(ACCURACY.text(row))}</td>'
         f'<td class="dots-cell">{_interval(page, row)}</td>{"".join(cells)}</tr>'
     )
+
+
+def _cell(page: TrustPage, column: Column, row: Row) -> str:
+    """With all columns, each has its interval."""
+    ends = column.ends(row) if page.asked.columns else ""
+    return escape(column.text(row)) + (f'<span class="organisation">{escape(ends)}</span>' if ends else "")
 
 
 def _name(page: TrustPage, row: Row) -> str:

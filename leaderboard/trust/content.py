@@ -7,7 +7,7 @@ GoldFigures, and the interval of accuracy), ``groups`` of subsets and ``average`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +18,8 @@ from leaderboard.snapshots.reading import Opinions
 from leaderboard.snapshots.settings import LABELS, PEOPLE, TrustSetting
 from leaderboard.stats import Method
 from leaderboard.stats.bootstrap import ROUNDS
-from leaderboard.stats.gold import Judged, Rule, mean_of
+from leaderboard.stats.clustered_means import mean_of_shares
+from leaderboard.stats.gold import Judged, Part, Rule, intervals, share_of
 from leaderboard.stats.gold_averages import groups
 from leaderboard.stats.gold_baselines import BASELINES, AmongPeople, chance, mean_of_people
 from leaderboard.stats.plain_values import rounded
@@ -129,6 +130,7 @@ def _parameters(trial: Trial) -> dict[str, Any]:
         "ties_left_out": own.tied,
         "too_few_people": own.too_few,
         "subsets": {name: len(gold) for name, gold in zip(own.subsets, trial.golds, strict=True)},
+        "prompts": {name: int(of.max()) + 1 for name, of in zip(own.subsets, trial.prompts, strict=True)},
         "not_asked": list(own.not_asked),
         "groups": {name: trial.names(subsets) for name, subsets in groups(own.subsets).items()},
     }
@@ -158,34 +160,50 @@ def _summary(trial: Trial, number: int) -> dict[str, Any]:
         found = trial.accuracies[number].mean(subsets, trial.asked.level).as_dict()
         return {"accuracy": found["value"], "low": found["low"], "high": found["high"]}
 
+    judged, sealed = trial.judged[number], trial.asked.sealed
+    leanings = [_leanings(trial, own, subset) for subset, own in enumerate(judged)]
+
+    def ends(subsets: Sequence[int]) -> dict[str, Any]:
+        found = intervals([judged[subset] for subset in subsets], trial.asked.level)
+        for name in leanings[0]:
+            parts = [judged[subset].part(leanings[subset][name]) for subset in subsets]
+            share = mean_of_shares(parts, trial.asked.level)
+            found |= {f"{name}_low": share.low, f"{name}_high": share.high}
+        hidden = _OF_RULES if number >= len(trial.choices) else _SEALED_ENDS if sealed else ()
+        return dict(rounded(found)) | dict.fromkeys(hidden)
+
     found = [
-        own.figures().as_dict() | accuracy([subset]) | _leanings(trial, own, subset)
-        for subset, own in enumerate(trial.judged[number])
+        own.figures().as_dict()
+        | accuracy([subset])
+        | {name: rounded(share_of(*part)) for name, part in leanings[subset].items()}
+        | (dict.fromkeys(_SEALED) if sealed else {})
+        | ends([subset])
+        for subset, own in enumerate(judged)
     ]
 
     def mean(subsets: Sequence[int]) -> dict[str, Any]:
-        return accuracy(subsets) | {
-            name: _mean([found[subset] for subset in subsets], name) for name in _MEANS
-        }
+        values = {name: _mean([found[subset] for subset in subsets], name) for name in _MEANS}
+        return accuracy(subsets) | values | ends(subsets)
 
     return _parts(trial, found, mean)
 
 
-def _leanings(trial: Trial, own: Judged, subset: int) -> dict[str, Any]:
-    """``longer``: share of verdicts for the longer text. ``people``: accuracy by the majority of people.
+_SEALED: Final = ("longer", "people", "confusion")
+"""Not told until the study closes: a judge that is nearly always right would tell what the baselines and
+people get."""
+_OF_RULES: Final = tuple(f"{name}_{end}" for name in ("agreement", "alpha") for end in ("low", "high"))
+"""A rule without a judge follows its rule on any other prompt, too."""
+_SEALED_ENDS: Final = tuple(f"{name}_{end}" for name in _SEALED[:2] for end in ("low", "high"))
 
-    Sealed, neither is told, nor the confusion: a judge that is nearly always right would tell what the
-    baselines and people get.
-    """
-    if trial.asked.sealed:
-        return {"longer": None, "people": None, "confusion": None}
+
+def _leanings(trial: Trial, own: Judged, subset: int) -> dict[str, Part]:
+    """``longer``: share of verdicts for the longer text. ``people``: accuracy by the majority of people."""
     longer, held = trial.longer[subset], trial.held[subset]
     sided = (np.abs(own.verdicts) == 1) & (np.abs(longer) == 1)
-    known = held != NO_GOLD
-    beside = Judged(held[known], own.verdicts[:, known], own.rule, own.pointwise, own.stream)
+    credits = np.where(held == NO_GOLD, np.nan, replace(own, gold=held).credits)
     return {
-        "longer": rounded(mean_of((own.verdicts == longer)[sided].astype(np.float64))),
-        "people": rounded(mean_of(beside.credits)),
+        "longer": (((own.verdicts == longer) & sided).sum(axis=0), sided.sum(axis=0)),
+        "people": (np.nansum(credits, axis=0), (~np.isnan(credits)).sum(axis=0)),
     }
 
 
@@ -216,7 +234,7 @@ def _people(trial: Trial) -> dict[str, Any]:
         among = AmongPeople(said, trial.asked.rule, held, prompts_of(read, pairs))
         figures = among.figures(level).as_dict()
         figures["kappas"] = [
-            {"one": named[one], "other": named[other], "n": n, "kappa": kappa}
+            {"one": named[one], "other": named[other], "n": n, **kappa}
             for one, other, n, kappa in figures["kappas"]
         ]
         everybody.append(among)
@@ -224,7 +242,7 @@ def _people(trial: Trial) -> dict[str, Any]:
 
     def mean(subsets: Sequence[int]) -> dict[str, Any]:
         shares: dict[str, Any] = rounded(mean_of_people([everybody[each] for each in subsets], level))
-        return shares | {"alpha": _mean([found[each] for each in subsets], "alpha")}
+        return shares
 
     return _parts(trial, found, mean)
 
@@ -232,7 +250,8 @@ def _people(trial: Trial) -> dict[str, Any]:
 def _lead(trial: Trial, subsets: Sequence[int]) -> dict[str, Any] | None:
     """The most accurate judge, and its lead over the next and over the best baseline; None without one.
 
-    ``alike``: the judges whose difference from it may be noise, each by its own interval.
+    ``equal``: the judges that are right as often. ``alike``: those and others whose difference from it may be
+    noise, each by its own interval.
     """
     averages = trial.averages_on(subsets)
     if not (ranking := trial.ranking(subsets)):
@@ -245,6 +264,7 @@ def _lead(trial: Trial, subsets: Sequence[int]) -> dict[str, Any] | None:
     found: dict[str, Any] = {
         "judge": trial.slugs[best],
         "accuracy": rounded(float(averages[best])),
+        "equal": [trial.slugs[other] for other, lead in leads.items() if not rounded(lead.difference)],
         "alike": alike,
     }
     if others:

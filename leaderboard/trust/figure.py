@@ -33,7 +33,7 @@ _ROOM = 3.0
 """Percentage points around the points of a scatter."""
 
 
-def accuracies(found: Sequence[Row]) -> Figure:
+def accuracies(found: Sequence[Row], chance: float | None) -> Figure:
     """Each judge and, in grey, each baseline in a row of its own."""
     known = [(row, row.share) for row in found if row.share is not None]
     values = [
@@ -44,7 +44,7 @@ def accuracies(found: Sequence[Row]) -> Figure:
         for row, share in known
     ]
     figure = by_row([row.name for row, _ in known], values, texts, "Right (%)")
-    figure["layout"]["shapes"] = [vertical_line(50)]
+    figure["layout"]["shapes"] = [] if chance is None else [vertical_line(chance)]
     (whole,) = figure["data"]
     figure["data"] = []
     for is_judge, color in ((True, SERIES[0]), (False, "--muted")):

@@ -21,13 +21,12 @@ def matrix(trial: Trial) -> dict[str, Any]:
     """Judges by model and protocol; those that lack either are cells only."""
     models = list(dict.fromkeys(model for model in trial.models if model))
     protocols = list(dict.fromkeys(protocol for protocol in trial.protocols if protocol))
-    accuracy = np.full((len(models), len(protocols), len(trial.golds)), np.nan)
-    cells = list(zip(trial.slugs, trial.models, trial.protocols, _estimates(trial), strict=True))
-    for _, model, protocol, own in reversed(cells):  # the first of several judges of a cell counts
-        if model and protocol:
-            accuracy[models.index(model), protocols.index(protocol)] = own
+    estimates = _estimates(trial)
+    cells = list(zip(trial.slugs, trial.models, trial.protocols, estimates, strict=True))
+    samples = np.array([each.samples for each in trial.accuracies[: len(trial.choices)]])
+    accuracy, drawn = (_placed(trial, models, protocols, each) for each in (estimates, samples))
     base = _base(trial)
-    found = Matrix(accuracy, protocols.index(base) if base else None)
+    found, rounds = (Matrix(each, protocols.index(base) if base else None) for each in (accuracy, drawn))
     return {
         "models": models,
         "protocols": protocols,
@@ -44,10 +43,21 @@ def matrix(trial: Trial) -> dict[str, Any]:
             "judges": _row(trial, mean_of_known(_estimates(trial), 0)),
         },
         "best": list(_best(trial, base)),
-        "correlations": [each.as_dict() for each in found.correlations(trial.instances.subsets)],
+        "correlations": [
+            each.as_dict() for each in found.correlations(trial.instances.subsets, rounds, trial.asked.level)
+        ],
         "differences": list(_differences(trial, base)),
         "difficulty": _difficulty(trial),
     }
+
+
+def _placed(trial: Trial, models: Sequence[str], protocols: Sequence[str], values: FloatArray) -> FloatArray:
+    """Values of judges by model and protocol; NaN without one, and the first of several counts."""
+    found = np.full((len(models), len(protocols), *values.shape[1:]), np.nan)
+    for model, protocol, own in reversed(list(zip(trial.models, trial.protocols, values, strict=True))):
+        if model and protocol:
+            found[models.index(model), protocols.index(protocol)] = own
+    return found
 
 
 def _estimates(trial: Trial) -> FloatArray:

@@ -179,9 +179,18 @@ class TrustPage(Page):
     @property
     def pairs(self) -> int:
         """With a right answer, in the part that is shown."""
+        return self._sum("subsets")
+
+    @property
+    def prompts(self) -> int:
+        """Of these pairs; 0 where each has its own, or where that is not known."""
+        found = self._sum("prompts")
+        return found if found < self.pairs else 0
+
+    def _sum(self, name: str) -> int:
         used = (self.found or {})["parameters"]
         names = used["groups"].get(self.part) or ([self.part] if self.part else used["subsets"])
-        return sum(used["subsets"][name] for name in names)
+        return sum(used.get(name, {}).get(subset, 0) for subset in names)
 
     @property
     def has_people(self) -> bool:
@@ -350,13 +359,19 @@ class TrustPage(Page):
         columns = "" if self.asked.columns else EVERY_COLUMN
         return replace(self.asked, sort="", columns=columns).query(self.query) or "?"
 
+    @property
+    def chance(self) -> float | None:
+        """How often a random answer is right in the part shown, in percent; None if that is hidden."""
+        share = table.chance(self.found, self.part) if self.found else None
+        return None if share is None else 100 * share
+
     @cached_property
     def axis(self) -> Axis | None:
         """Percent, from chance on; a rule that is worse does not push the judges together."""
         judges = [row for row in self.rows if row.is_judge]
         shares = (row.number(name) for row in judges for name in ("low", "accuracy", "high"))
         known = [100 * share for share in shares if share is not None]
-        return Axis.around(known, chance=50.0) if known else None
+        return Axis.around(known, chance=self.chance) if known else None
 
     @property
     def axis_drawing(self) -> SafeString:
@@ -404,14 +419,25 @@ class TrustPage(Page):
         yield self.make_panel(
             "judges",
             "How often each judge is right",
-            f"Lines are {self.level:g}% intervals for other pairs of this kind. "
-            "The dashed line is chance: 50%.",
+            f"Lines are {self.level:g}% intervals for other prompts of this kind."
+            + ("" if self.chance is None else f" The dashed line is chance: {self.chance:.3g}%."),
             lambda: table.judges_table(content),
-            draw=lambda: figure.accuracies(self.rows),
+            draw=lambda: figure.accuracies(self.rows, self.chance),
             height=step(len(content["judges"] + content["baselines"]) * 1.4 + 4),
         )
 
     def _matrix(self, content: Content) -> Iterator[Panel]:
+        yield from self._of_judges_and_models(content)
+        if ranked := table.correlations_table(content):
+            yield self.make_panel(
+                "correlations",
+                "Do judges rank alike on other subsets?",
+                "Correlation of ranks: 1 is the same order, 0 none in common. Intervals are for other "
+                "prompts, with the same judges.",
+                ranked,
+            )
+
+    def _of_judges_and_models(self, content: Content) -> Iterator[Panel]:
         cells, base = table.cells(content, self.part), content["matrix"]["base"]
         names, protocols = content["matrix"]["models"], table.protocols(content)
         if len(cells) > 1:

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from leaderboard.pages.wording import counted
+from leaderboard.pages.wording import counted, enumerated
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 from leaderboard.snapshots.settings import LABELS
 
 NONE: Final = "–"
 
-_COLUMNS: Final = (
+_COLUMNS: Final = (("ties", "hedging"), ("not rated", "unscored"), ("first", "first"))
+_WITH_ENDS: Final = (
     ("agrees", "agreement"),
     ("alpha", "alpha"),
     ("right twice", "both_right"),
-    ("ties", "hedging"),
-    ("not rated", "unscored"),
     ("kappa", "kappa"),
-    ("first", "first"),
 )
+"""In a table of their own, with their intervals."""
 
 
 def as_json(found: Content) -> str:
@@ -33,12 +32,14 @@ def as_text(found: Content) -> str:
     used = found["parameters"]
     parts = [_about(found)]
     for name in (*used["subsets"], *used["groups"], None):
-        rows = [*_rows(found, name)]
         if name is None and len(used["subsets"]) == 1:
             continue
         header = ("", "right", "interval", *(title for title, _ in _COLUMNS), "ratings")
         title = "Mean of the subsets" if name is None else printable(name)
-        parts.append(f"{title}, percent; alpha and kappa.\n" + "\n".join(aligned([header, *rows], {""})))
+        parts.append(f"{title}, percent.\n" + "\n".join(aligned([header, *_rows(found, name)], {""})))
+        header = ("", *(title for title, _ in _WITH_ENDS))
+        measures = aligned([header, *_measures(found, name)], {""})
+        parts.append(f"{title}, percent, alpha and kappa, with intervals.\n" + "\n".join(measures))
     if found["lead"]:
         parts.append(_lead(found["lead"]))
     if found["matrix"]:
@@ -62,26 +63,42 @@ def _about(found: Content) -> str:
     pairs = counted(used["instances"], "pair")
     return (
         f"{found['study']}: {pairs} with a right answer by {gold}{left}{few}; {how}. "
-        f"Intervals of {used['level']:g}% over pairs; {used['rounds']} resamples, seed {used['seed']}."
+        f"Intervals of {used['level']:g}% over prompts; {used['rounds']} resamples, seed {used['seed']}."
         f"{apart}{' Some judges are simulated.' if simulated else ''}"
     )
 
 
 def _rows(found: Content, name: str | None) -> Iterator[tuple[str, ...]]:
-    for each in (*found["judges"], *found["baselines"]):
-        own = each["average"] if name is None else each["subsets"].get(name) or each["groups"][name]
+    for called, own in _figures(found, name):
         scored = f"{own['scored']} of {own['asked']}" if "scored" in own else ""
         yield (
-            printable(each.get("judge") or each["baseline"]),
+            called,
             _percent(own["accuracy"]),
-            _between(own),
+            _between(own, "", _percent),
             *(_number(own.get(key), key) for _, key in _COLUMNS),
             scored,
         )
 
 
+def _measures(found: Content, name: str | None) -> Iterator[tuple[str, ...]]:
+    for called, own in _figures(found, name):
+        yield (called, *(_with_ends(own, key) for _, key in _WITH_ENDS))
+
+
+def _figures(found: Content, name: str | None) -> Iterator[tuple[str, Content]]:
+    """Names and figures of judges and baselines in a part; on average where it is None."""
+    for each in (*found["judges"], *found["baselines"]):
+        own = each["average"] if name is None else each["subsets"].get(name) or each["groups"][name]
+        yield printable(each.get("judge") or each["baseline"]), own
+
+
+def _with_ends(own: Content, key: str) -> str:
+    ends = _between(own, f"{key}_", lambda value: _number(value, key))
+    return _number(own.get(key), key) + (f" ({ends})" if ends else "")
+
+
 def _number(value: float | None, key: str) -> str:
-    if key not in ("alpha", "kappa"):
+    if key not in ("alpha", "kappa", "spearman", "kendall"):
         return _percent(value)
     return NONE if value is None else f"{value:.3f}"
 
@@ -90,10 +107,9 @@ def _percent(value: float | None) -> str:
     return NONE if value is None else f"{100 * value:.1f}"
 
 
-def _between(own: Mapping[str, Any]) -> str:
-    if own.get("low") is None:
-        return ""
-    return f"{_percent(own['low'])} to {_percent(own['high'])}"
+def _between(own: Mapping[str, Any], name: str, written: Callable[[float | None], str]) -> str:
+    low, high = own.get(f"{name}low"), own.get(f"{name}high")
+    return "" if low is None else f"{written(low)} to {written(high)}"
 
 
 def _points(value: float | None) -> str:
@@ -101,8 +117,10 @@ def _points(value: float | None) -> str:
 
 
 def _lead(lead: Content) -> str:
-    sentences = [f"{printable(lead['judge'])} is right most often: {_percent(lead['accuracy'])}%."]
-    for other in (lead.get("next"), lead.get("baseline")):
+    first = [printable(name) for name in (lead["judge"], *lead["equal"])]
+    are = "is" if len(first) == 1 else "are"
+    sentences = [f"{enumerated(first)} {are} right most often: {_percent(lead['accuracy'])}%."]
+    for other in (None if lead["equal"] else lead.get("next"), lead.get("baseline")):
         if other:
             name = printable(other.get("judge") or f"the rule “{other['baseline']}”")
             sentences.append(f"Against {name}: {_difference(other)}.")
@@ -112,7 +130,8 @@ def _lead(lead: Content) -> str:
 def _difference(found: Mapping[str, Any]) -> str:
     ends = "" if found["low"] is None else f" ({_points(found['low'])} to {_points(found['high'])})"
     counts = f"alone right in each order asked {found['only_judge']} to {found['only_base']}"
-    return f"{_points(found['difference'])} points{ends}; {counts}, {_p('McNemar p', found['mcnemar'])}"
+    p = _p("McNemar by prompt p", found["mcnemar"])
+    return f"{_points(found['difference'])} points{ends}; {counts}, {p}"
 
 
 def _p(name: str, value: float) -> str:
@@ -137,8 +156,8 @@ def _matrix(matrix: Content, subsets: Sequence[str]) -> Iterator[str]:
         (
             printable(f"{each['one']} and {each['other']}, over {each['over']}"),
             str(each["n"]),
-            _number(each["spearman"], "alpha"),
-            _number(each["kendall"], "alpha"),
+            _with_ends(each, "spearman"),
+            _with_ends(each, "kendall"),
         )
         for each in matrix["correlations"]
     ]

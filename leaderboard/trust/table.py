@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any, Final
 
 from leaderboard.pages.table import Cell, DataTable, percent_cell
-from leaderboard.pages.wording import counted, enumerated, percent, percent_range
+from leaderboard.pages.wording import counted, enumerated, number_range, percent, percent_range
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import LABELS, PEOPLE
 
@@ -22,7 +22,7 @@ BASELINES: Final = {
     PEOPLE: "One person",
 }
 LEAST_SURE: Final = 0.05
-CHANCE: Final = 0.5
+HALF: Final = 0.5
 
 
 def lead_in(content: Content, part: str) -> Content | None:
@@ -34,16 +34,21 @@ def lead_in(content: Content, part: str) -> Content | None:
 def verdict(content: Content, part: str = "") -> tuple[str, str]:
     """Which judge is right how often; and whether that is more than others, a baseline and people."""
     lead = lead_in(content, part)
-    if lead is None:
-        return "No judge has rated enough of these pairs to say how often it is right.", ""
-    judges = {each["judge"]: each for each in content["judges"]}
-    best = figures_of(judges[lead["judge"]], part)
     subsets = len(content["parameters"]["subsets"])
+    if lead is None:
+        every = " of every subset" if subsets > 1 and part not in content["parameters"]["subsets"] else ""
+        return f"No judge has rated pairs{every} with a right answer.", ""
+    judges = {each["judge"]: each for each in content["judges"]}
+    best, equal = figures_of(judges[lead["judge"]], part), lead.get("equal", ())
     where = f" on {part}" if part else f", on average over {subsets} subsets" if subsets > 1 else ""
     share = _sure(best, "accuracy", "low", "high", " of its ratings")
     first = f"{judges[lead['judge']]['label']} is right in {share}{where}"
-    if lead["alike"]:
-        first += f", but cannot be told apart from {counted(len(lead['alike']), 'other')}"
+    if equal:
+        named = enumerated([judges[slug]["label"] for slug in (lead["judge"], *equal)])
+        first = f"{named} are each right in {percent(best['accuracy'])}{where}"
+    others = len(set(lead["alike"]) - set(equal))
+    if others:
+        first += f", but cannot be told apart from {counted(others, 'other')}"
     outdone = [] if part else _outdone(content)
     said = [*_next(lead, judges), *_beside(content, part), *outdone, *_guessing(content, part)]
     return f"{first}.", " ".join(f"{each}." for each in said)
@@ -51,7 +56,7 @@ def verdict(content: Content, part: str = "") -> tuple[str, str]:
 
 def _next(lead: Content, judges: Mapping[str, Content]) -> Iterator[str]:
     found = lead.get("next")
-    if found is None:
+    if found is None or lead.get("equal"):
         return
     over = f"over {judges[found['judge']]['label']}"
     if found["difference"] == 0:
@@ -71,14 +76,20 @@ def _beside(content: Content, part: str) -> Iterator[str]:
     if found is not None:
         right = _sure(figures[found["baseline"]], "accuracy", "low", "high")
         name = BASELINES[found["baseline"]].removeprefix("Always ")
-        beaten = "" if (found["low"] or 0) > 0 else ", which it does not surely beat"
-        yield f"Always choosing {name} is right in {right}{beaten}"
+        yield f"Always choosing {name} is right in {right}{_beaten(found)}"
     people = figures.get(PEOPLE, {})
     if people.get("accuracy") is not None:
         by = "" if content["parameters"]["gold"] == LABELS else " by what the others say"
         yield f"A person is right in {_sure(people, 'accuracy', 'low', 'high')}{by}"
     if people.get("agreement") is not None:
         yield f"Two people agree in {_sure(people, 'agreement', 'agreement_low', 'agreement_high')}"
+
+
+def _beaten(found: Content) -> str:
+    """How a judge does against a rule, unless it surely beats it."""
+    if (found["low"] or 0) > 0:
+        return ""
+    return ", surely more often than it" if (found["high"] or 0) < 0 else ", which it does not surely beat"
 
 
 def _sure(figures: Content, name: str, low: str, high: str, of: str = "") -> str:
@@ -93,26 +104,47 @@ def _outdone(content: Content) -> Iterator[str]:
     subsets = content["parameters"]["subsets"]
     for subset in subsets if len(subsets) > 1 else ():
         by_judges, by_rules = (
-            [(figures_of(each, subset).get("accuracy") or 0.0, each) for each in some]
+            [
+                (share, each)
+                for each in some
+                if (share := figures_of(each, subset).get("accuracy")) is not None
+            ]
             for some in (content["judges"], rules)
         )
-        best = max((share for share, _ in by_judges), default=0.0)
-        share, rule = max(by_rules, key=lambda one: one[0], default=(0.0, None))
-        if rule is not None and share > best:
+        if not by_judges or not by_rules:
+            continue
+        share, rule = max(by_rules, key=lambda one: one[0])
+        if share > max(own for own, _ in by_judges):
             name = BASELINES[rule["baseline"]].removeprefix("Always ")
-            yield f"On {subset}, always choosing {name} ({percent(share)}) does better than every judge"
+            more = "is right more often than every judge"
+            yield f"On {subset}, always choosing {name} ({percent(share)}) {more}"
 
 
 def _guessing(content: Content, part: str) -> Iterator[str]:
     """How many judges are clearly worse than a random answer, and how many may be no better."""
     figures = [figures_of(each, part) for each in content["judges"]]
+    by_lot = chance(content, part)
+    if by_lot is None:
+        return
     ends = [(own["low"], own["high"]) for own in figures if own.get("low") is not None]
-    worse = sum(high < CHANCE for _, high in ends)
-    unsure = sum(low <= CHANCE <= high for low, high in ends)
+    worse = sum(high < by_lot for _, high in ends)
+    unsure = sum(low <= by_lot <= high for low, high in ends)
     for judges, how in ((worse, "clearly worse"), (unsure, "not clearly better or worse")):
         if judges:
             are = "is" if judges == 1 else "are"
             yield f"{counted(judges, 'judge')} {are} {how} than a random answer"
+
+
+def chance(content: Content, part: str = "") -> float | None:
+    """How often a random answer is right; None where that would tell a hidden right answer.
+
+    It is less than half of all where a tie is right and a random side beside it is wrong.
+    """
+    for each in content["baselines"]:
+        if each["baseline"] == "random":
+            share: float | None = figures_of(each, part)["accuracy"]
+            return share
+    return None if content["parameters"].get("ties") == "tie" else HALF
 
 
 def _points(share: float | None) -> str:
@@ -191,7 +223,8 @@ def _shown(entry: Content, part: str) -> dict[str, Any]:
     figures = figures_of(entry, part)
     if entry.get("baseline") != PEOPLE:
         return figures
-    return figures | dict.fromkeys(("agreement", "alpha", "people"))
+    means_more = [f"{name}{end}" for name in ("agreement", "alpha") for end in ("", "_low", "_high")]
+    return figures | dict.fromkeys((*means_more, "people"))
 
 
 def _accuracies(entry: Content) -> dict[str, float | None]:
@@ -226,6 +259,10 @@ def figures_of(entry: Content, part: str = "") -> dict[str, Any]:
 Value = float | str | None
 
 
+def _without_ends(row: "Row") -> str:
+    return ""
+
+
 @dataclass(frozen=True)
 class Column:
     """A column: its name in addresses, heading, meaning, what it sorts by, and the text of its cells."""
@@ -237,10 +274,16 @@ class Column:
     text: Callable[[Row], str]
     kind: str = "num"
     falling: bool = True
+    ends: Callable[[Row], str] = _without_ends  # of its interval
 
 
 def _share(key: str, name: str, label: str, help: str) -> Column:
-    return Column(key, label, help, lambda row: row.number(name), lambda row: percent(row.number(name)))
+    def ends(row: Row) -> str:
+        return percent_range(row.number(f"{name}_low"), row.number(f"{name}_high"))
+
+    return Column(
+        key, label, help, lambda row: row.number(name), lambda row: percent(row.number(name)), ends=ends
+    )
 
 
 def _coefficient(name: str, label: str, help: str) -> Column:
@@ -248,7 +291,10 @@ def _coefficient(name: str, label: str, help: str) -> Column:
         value = row.number(name)
         return NONE if value is None else f"{value:.2f}".replace("-", "−")
 
-    return Column(name, label, help, lambda row: row.number(name), text)
+    def ends(row: Row) -> str:
+        return number_range(row.number(f"{name}_low"), row.number(f"{name}_high"))
+
+    return Column(name, label, help, lambda row: row.number(name), text, ends=ends)
 
 
 NAME: Final = Column(
@@ -348,6 +394,9 @@ _NAMES: Final = {
 }
 
 
+_ENDS: Final = (("", ""), (": low", "_low"), (": high", "_high"))
+
+
 def judges_table(content: Content) -> DataTable:
     """Every figure of every judge and baseline, by subset, group and in all."""
     entries = [
@@ -375,9 +424,14 @@ def _cells(own: Mapping[str, Any]) -> dict[str, Cell]:
         "Right (%): high": percent_cell(own.get("high")),
         "If all not rated were wrong (%)": percent_cell(bounds[0]),
         "If all not rated were right (%)": percent_cell(bounds[1]),
-        **{f"{_NAMES[name]} (%)": percent_cell(own.get(name)) for name in _SHARES},
-        "Alpha": own.get("alpha"),
-        "Kappa": own.get("kappa"),
+        **{
+            f"{_NAMES[name]} (%){said}": percent_cell(own.get(f"{name}{end}"))
+            for name, (said, end) in product(_SHARES, _ENDS)
+        },
+        **{
+            f"{name.title()}{said}": own.get(f"{name}{end}")
+            for name, (said, end) in product(("alpha", "kappa"), _ENDS)
+        },
         **{_NAMES[name]: own.get(name) for name in _PLAIN},
     }
 
@@ -486,6 +540,24 @@ def models_table(found: Sequence[Model]) -> DataTable:
     )
 
 
+def correlations_table(content: Content) -> DataTable | None:
+    """Of what more than two have a value; None without any."""
+    rows = [
+        {
+            "Of": f"{each['one']} and {each['other']}",
+            "Over": each["over"],
+            "Number": each["n"],
+            **{
+                f"{name.title()}{said}": each.get(f"{name}{end}")
+                for name, (said, end) in product(("spearman", "kendall"), _ENDS)
+            },
+        }
+        for each in content["matrix"]["correlations"]
+        if each["n"] > 2 and each["spearman"] is not None
+    ]
+    return DataTable.of("Rank correlations", rows) if rows else None
+
+
 def difficulty_table(content: Content) -> DataTable:
     found = content["matrix"]["difficulty"]
     return DataTable.of(
@@ -518,9 +590,11 @@ def notes(content: Content) -> Iterator[str]:
             "Until the study closes, right answers stay hidden from raters: this page shows judges alone, on "
             "subsets of 10 pairs or more."
         )
-    few = [name for name, n in used["subsets"].items() if n < _FEW]
+    of = "prompts" if "prompts" in used else "subsets"
+    few = [name for name, n in used[of].items() if n < _FEW]
     if few:
-        yield f"Fewer than {_FEW} pairs in {enumerated(few)}: take the numbers as a hint."
+        what = "pairs" if used[of] == used["subsets"] else "prompts"
+        yield f"Fewer than {_FEW} {what} in {enumerated(few)}: take the numbers as a hint."
     if used["ties_left_out"] or used["too_few_people"]:
         tied, alone = used["ties_left_out"], used["too_few_people"]
         yield (

@@ -6,9 +6,9 @@ from django.core.management.base import CommandError
 
 from arena.features.known import Variant
 from arena.management.command import ArenaCommand
-from leaderboard.features.content import NoFeatureError, as_printed
+from leaderboard.features.content import NoFeatureError, as_printed, bridges
 from leaderboard.features.from_traces import measure_missing
-from leaderboard.features.reading import Said, measured
+from leaderboard.features.reading import TURNS, WHOLE
 from leaderboard.features.report import as_text
 from leaderboard.scores.reading import score_rows
 from leaderboard.snapshots.reading import opinions
@@ -38,6 +38,13 @@ class Command(ArenaCommand):
         parser.add_argument(
             "--source", metavar="SOURCE", help="where it comes from (default: each by itself)"
         )
+        parser.add_argument(
+            "--turn",
+            default="",
+            metavar=f"NUMBER|{TURNS}",
+            help=f"values of one turn, {WHOLE}: of whole answers, {TURNS}: of all turns together (default: "
+            "each by itself)",
+        )
         parser.add_argument("--format", default="table", metavar="table|json", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -45,12 +52,10 @@ class Command(ArenaCommand):
         variant = choice(options, "variant", tuple(Variant)) if options["variant"] else ""
         study = study_named(options["study"])
         measure_missing(study)
-        known = measured(study)
-        said = Said(known.answers, opinions(study), score_rows(study))
+        known = bridges(study, opinions(study), score_rows(study))
+        wanted = (options["feature"], options["quality"], variant, options["source"], options["turn"])
         try:
-            content = as_printed(
-                study.slug, known, said, options["feature"], options["quality"], variant, options["source"]
-            )
+            content = as_printed(study.slug, known, *wanted)
         except NoFeatureError as error:
             raise CommandError(f"{study.slug}: {error}.") from error
         self.stdout.write(

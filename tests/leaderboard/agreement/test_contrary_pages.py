@@ -103,3 +103,11 @@ def test_the_command_claims_no_more(studies):
     found = json.loads(printed("agreement", "one", "--format", "json", "--rounds", "20"))
     (judge,) = [own for own in found["kinds"] if own["selector"] == "judge:contrary"]
     assert judge["correlation"][0]["pearson_alike"] is True
+
+
+def test_agreement_of_a_panel_with_a_judge_is_qualified(client, studies):
+    query = {"raters": "judge:both", "against": "judge:same"}
+    said = words(page(client, studies["many"], "agreement/two/", **query))
+    assert "The ratings of Both (panel) follow from those of judges" in said
+    with_people = words(page(client, studies["many"], "agreement/two/", raters="judge:both"))
+    assert "follow from those of judges" not in with_people

@@ -181,3 +181,56 @@ def test_many_judges_are_counted():
 def test_a_judge_is_told_from_a_model_of_its_name():
     found = said({("correlation", "judge:gpt"): correlation()}, [PEOPLE, rater("judge:gpt", "GPT-4")])
     assert found.short.startswith("Judge GPT-4 agrees")
+
+
+def test_a_panel_is_not_among_all_judges():
+    raters = [PEOPLE, rater("judge:a", "Ada"), rater("judge:b", "Ben")]
+    raters += [rater("judge:both", "Both (panel)") | {"panel": True}]
+    tables = {("correlation", one["selector"]): correlation() for one in raters[1:]}
+    assert said(tables, raters).short == (
+        "Both judges and Both (panel) agree with people as well as people agree with each other."
+    )
+
+
+@pytest.mark.parametrize(
+    ("judge", "words"),
+    [
+        ((("X", "a"), ("Y", "ab"), ("Z", "b")), "Judge A gives the same order of models as people."),
+        (
+            (("X", "a"), ("Y", "a"), ("Z", "a")),
+            "No two models are told apart both by people and by Judge A, so their orders cannot be compared.",
+        ),
+        (
+            (("Z", "a"), ("Y", "a"), ("X", "a")),
+            "No two models are told apart both by people and by Judge A, so their orders cannot be compared.",
+        ),
+        (
+            (("Y", "ab"), ("Z", "b"), ("X", "a")),
+            "clearly reverses",
+        ),
+    ],
+)
+def test_an_order_is_known_only_where_models_are_told_apart(judge, words):
+    """People tell X from Z apart, and no others."""
+    found = said(
+        {
+            ("standings", "people"): standings(("X", "a"), ("Y", "ab"), ("Z", "b")),
+            ("standings", "judge:a"): standings(*judge),
+            ("correlation", "judge:a"): correlation(),
+        }
+    )
+    assert words in found.rest
+    assert ("too close to call" in found.rest) is False
+
+
+def test_an_order_against_people_is_never_only_too_close_to_call():
+    """People have A, B, C, D; both tell A from B alone, and Spearman is 1 − 6 × 20 / 60 < 0."""
+    found = said(
+        {
+            ("standings", "people"): standings(("A", "a"), ("B", "bc"), ("C", "abc"), ("D", "abc")),
+            ("standings", "judge:a"): standings(("D", "abc"), ("C", "abc"), ("A", "a"), ("B", "b")),
+            ("correlation", "judge:a"): correlation(),
+        }
+    )
+    assert "Judge A orders models unlike people, but no two that change places are told apart" in found.rest
+    assert "too close to call" not in found.rest

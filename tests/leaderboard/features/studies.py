@@ -44,3 +44,21 @@ def measured_study(features, preferences=None, scores=None, **study):
 def _rater(name):
     kind = Rater.Kind.JUDGE if name.startswith("judge") else Rater.Kind.PERSON
     return factories.make_rater(kind=kind, slug=name, name=name.capitalize())
+
+
+def study_of_turns(values, scores, judge="judge", **study):
+    """Answers of two turns: {model: [a pair of values of entropy for each prompt]}, and scores by a judge."""
+    made = factories.make_study(**{"score_lowest": 1, "score_highest": 10, "tasks": ["score"], **study})
+    rater = _rater(judge)
+    for name, own in values.items():
+        player = factories.make_contestant(study=made, name=name)
+        for number, of_turns in enumerate(own):
+            prompt = made.prompts.filter(external_id=f"p{number}").first() or factories.make_prompt(
+                study=made, external_id=f"p{number}", turns=["What?", "And?"]
+            )
+            text = factories.make_completion(prompt=prompt, contestant=player, turns=["Yes.", "No, I say."])
+            for turn, value in enumerate(of_turns, start=1):
+                score = scores[name][number][turn - 1]
+                factories.make_feature(completion=text, turn=turn, value=value)
+                factories.make_score(completion=text, rater=rater, turn=turn, value=score, highest=10)
+    return made

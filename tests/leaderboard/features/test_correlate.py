@@ -8,7 +8,7 @@ from scipy import stats
 
 from arena.models import Completion, CompletionFeature, Rater
 from tests import factories
-from tests.leaderboard.features.studies import measured_study
+from tests.leaderboard.features.studies import measured_study, study_of_turns
 
 pytestmark = pytest.mark.django_db
 
@@ -193,3 +193,68 @@ def test_what_is_expected_is_that_of_the_variant_and_never_hides_what_the_study_
     (own,) = found(study, "entropy", "scores:judge")["features"]
     assert own["feature"]["higher_is_better"] is expected
     assert np.sign(own["correlation"]["spearman_low"]) == np.sign(own["correlation"]["spearman_high"]) == sign
+
+
+def two_turns(**study):
+    rng = np.random.default_rng(7)
+    values, scores = rng.normal(size=(2, 8, 2)).round(3), rng.integers(1, 11, size=(2, 8, 2))
+    names = ("Ada", "Bob")
+    made = study_of_turns(
+        dict(zip(names, values.tolist(), strict=True)),
+        dict(zip(names, scores.tolist(), strict=True)),
+        **study,
+    )
+    return made, values, scores
+
+
+def test_features_of_turns_are_held_against_scores_of_the_same_turns():
+    study, values, scores = two_turns()
+    told = {each["feature"]["turn"]: each for each in found(study, key="scores:judge")["features"]}
+    parts = {"all": (values, scores)} | {str(n + 1): (values[..., n], scores[..., n]) for n in (0, 1)}
+    assert list(told) == list(parts)
+    for turn, (x, y) in parts.items():
+        own = told[turn]["correlation"]
+        assert (own["n"], own["prompts"], told[turn]["opinions"]) == (x.size, 8, x.size)
+        expected = [
+            test(x.ravel(), y.ravel()).statistic
+            for test in (stats.pearsonr, stats.spearmanr, stats.kendalltau)
+        ]
+        assert [own[name] for name in ("pearson", "spearman", "kendall")] == pytest.approx(expected, abs=1e-6)
+        ada = told[turn]["contestants"][0]["correlation"]
+        assert ada["pearson"] == pytest.approx(stats.pearsonr(x[0].ravel(), y[0].ravel()).statistic, abs=1e-6)
+    # Pairs are of the same turn of a prompt: eight of each, and those of both together.
+    pairs = {turn: own["pairs"]["feature"]["n"] + own["pairs"]["ties"] for turn, own in told.items()}
+    assert pairs == {"all": 16, "1": 8, "2": 8}
+    assert {own["pairs"]["length"]["value"] for own in told.values()} == {0.5}  # Ada and Bob write the same
+    text = run(study, "--feature=entropy", "--with=scores:judge", "--turn=2")
+    assert "Entropy, turn 2 (paper)" in text
+    assert "all turns" not in text
+
+
+def test_whole_answers_keep_their_own_scores_and_pairs():
+    study, _, _ = two_turns()
+    text = Completion.objects.first()
+    factories.make_feature(completion=text, value=3)
+    judge = Rater.objects.get(slug="judge")
+    # Without scores of whole answers, the mean of those of its turns counts.
+    own = found(study, "entropy", "scores:judge", "--turn=0")["features"][0]
+    assert (own["feature"]["turn"], own["opinions"]) == ("0", 2)
+    factories.make_score(completion=text, rater=judge, value=4, highest=10)
+    own = found(study, "entropy", "scores:judge", "--turn=0")["features"][0]
+    assert (own["opinions"], own["correlation"]["n"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ("--with=scores:judge", "--turn=3"),
+            "there are paper of all turns; paper of turn 1; paper of turn 2",
+        ),
+        (("--with=people",), "features of single turns, and pairs are of whole answers.; those who did: sco"),
+    ],
+)
+def test_what_turns_do_not_have(options, message):
+    study, _, _ = two_turns()
+    with pytest.raises(CommandError, match=message):
+        run(study, "--feature=entropy", *options)

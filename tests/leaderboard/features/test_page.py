@@ -1,11 +1,13 @@
+import numpy as np
 import pytest
 from django.utils import timezone
+from scipy import stats
 
 from arena.models import CompletionFeature, Rater
 from leaderboard.models import ComputedView, SnapshotSlice
 from leaderboard.refreshing.services import refresh, refresh_if_stale
 from tests import factories
-from tests.leaderboard.features.studies import measured_study
+from tests.leaderboard.features.studies import measured_study, study_of_turns
 from tests.leaderboard.reading import computed, records, words
 
 pytestmark = pytest.mark.django_db
@@ -87,7 +89,7 @@ def test_variants_and_sources_are_chosen_and_never_mixed(client, study):
     refresh(study)
     page = page_of(client, study, "?feature=entropy&variant=released&source=b")
     assert [switch.label for switch in page.switches] == ["Compared with", "Feature", "Variant", "Source"]
-    assert page.asked.series(page.known.features) == ("entropy", "released", "b")
+    assert page.asked.series(page.known.features) == ("entropy", "released", "b", "0")
     assert [option.query for option in page.switches[2].options] == [
         "?raters=people&feature=entropy",
         "?raters=people&feature=entropy&variant=released",
@@ -215,3 +217,35 @@ def test_the_api_has_the_same_numbers(client, study):
     assert (found["parameters"]["raters"], found["feature"]["name"]) == ("people", "mean_logprob")
     assert client.get(address, {"set": "x"}).status_code == 422
     assert client.get(address, {"raters": "judge:x"}).status_code == 404
+
+
+def test_turns_are_chosen_and_the_api_has_them(client):
+    rng = np.random.default_rng(3)
+    values, scores = rng.normal(size=(2, 6, 2)), rng.integers(1, 11, size=(2, 6, 2))
+    of = [dict(zip(("Ada", "Bob"), each.tolist(), strict=True)) for each in (values, scores)]
+    made = study_of_turns(*of, "judged", slug="turns", visibility="public", closed_at=timezone.now())
+    page = page_of(client, made)
+    assert page.known.given == 24
+    assert ">Features</a>" in client.get("/studies/turns/scores/").content.decode()
+    assert page.verdict[0].startswith(
+        "Spearman’s correlation of Entropy, all turns and Judged, text scores is "
+    )
+    assert " over 24 turns" in page.verdict[0]
+    assert [(each.label, len(each.options)) for each in page.switches] == [("Turn", 3)]
+    assert [option.label for option in page.switches[0].options] == ["All turns", "1", "2"]
+    assert page.weakest[0].prompt.endswith((", turn 1", ", turn 2"))
+    names = [row["Feature"] for row in records(client, page.panel("correlations").csv_url)]
+    assert names == ["Entropy, all turns", "Entropy, turn 1", "Entropy, turn 2"]
+    second = page_of(client, made, "?turn=2")
+    assert " over 12 answers" in second.verdict[0]
+    assert {row.prompt[-8:] for row in second.weakest} == {", turn 2"}
+    found = client.get("/api/v1/studies/turns/features/", {"turn": "2"}).json()
+    expected = stats.spearmanr(values[..., 1].ravel(), scores[..., 1].ravel()).statistic
+    assert found["correlation"]["spearman"] == pytest.approx(expected, abs=1e-6)
+    assert (found["feature"]["turn"], found["parameters"]["turn"]) == ("2", "2")
+
+
+def test_features_of_turns_that_nobody_scored_say_what_is_missing(client):
+    made = measured_study({"Ada": [None]}, {}, visibility="public", closed_at=timezone.now())
+    factories.make_feature(completion=made.contestants.get().completions.get(), turn=1)
+    assert "The features are of single turns, which nobody has scored yet;" in page_of(client, made).nothing

@@ -159,8 +159,9 @@ def test_a_judge_in_the_place_of_people():
 
 
 def test_two_judges():
-    (p,) = mcnemar(np.array([5]), np.array([1]))
+    p = mcnemar(np.array([1, 1, 1, 1, 1, -1]))
     assert f"so p = 2 × 7/64 = {p:.4f}." in PAGE
+    assert f"p = 2 × 3/16 = {mcnemar(np.array([3, 1, -1, 2])):.3f}." in PAGE
 
 
 def with_mean_of(people):

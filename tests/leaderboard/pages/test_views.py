@@ -5,10 +5,11 @@ from itertools import pairwise
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from arena.models import Completion
+from arena.models import Completion, Study
 from leaderboard.models import Refresh, SnapshotSlice
 from leaderboard.refreshing import services
 from tests import factories
@@ -386,3 +387,17 @@ def test_a_large_matrix_is_linked_instead_of_put_on_the_board(client):
     page = text(client.get("/studies/large/"))
     assert 'hx-get="/studies/large/tables/games/?' in page
     assert "contestant 21" in text(client.get("/studies/large/tables/games/"))
+
+
+def test_what_is_not_counted_yet_is_never_nought(client):
+    """As in the moments after an import."""
+    study = factories.make_study(slug="new", visibility="public")
+    services.refresh(study)
+    assert "The study has 0 prompts and 0 models." in client.get("/studies/new/").content.decode()
+    prompt = factories.make_prompt(study=study)
+    for _ in range(2):
+        factories.make_completion(prompt=prompt)
+    Study.objects.filter(pk=study.pk).update(revision=F("revision") + 1)
+    page = client.get("/studies/new/").content.decode()
+    assert "Its prompts and models are not counted yet." in page
+    assert "0 prompts" not in page

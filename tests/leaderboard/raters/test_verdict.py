@@ -1,5 +1,7 @@
 """Tests of the words on places, length and order."""
 
+from dataclasses import replace
+
 from leaderboard.raters.table import Kind
 from leaderboard.raters.verdict import of_one, verdict
 from tests.leaderboard import rater_payloads as payloads
@@ -52,3 +54,18 @@ def test_many_kinds_are_counted():
         "swapped; e saw one order only."
     )
     assert not verdict([])
+
+
+def test_a_panel_is_named_and_not_counted():
+    both = replace(kind("Both (panel)", 0.7), panel=True)
+    assert verdict([kind("a", 0.7), kind("b", 0.7), both])[0] == (
+        "Both judges and Both (panel) prefer the answer shown first (70%)."
+    )
+    assert verdict([kind("a", 0.5), both])[0] == "Both (panel) prefers the answer shown first (70%)."
+
+
+def test_without_an_interval_nothing_is_said_of_a_preference():
+    unknown = payloads.position(share_first_low=None, share_first_high=None)
+    one = replace(kind("A", 0.9), ratings=payloads.ratings(payloads.scale(position=unknown)))
+    assert of_one(one) == ""
+    assert not verdict([one])

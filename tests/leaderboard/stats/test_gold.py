@@ -5,10 +5,23 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from leaderboard.stats.checks import LengthMismatchError, ParameterError
-from leaderboard.stats.gold import NOT_ASKED, UNSCORED, Judged, Rule, cohen_kappa, counted, nominal_alpha
+from leaderboard.stats.clustered_means import mean_of_coefficients
+from leaderboard.stats.gold import (
+    NOT_ASKED,
+    UNSCORED,
+    Judged,
+    Rule,
+    alpha_of,
+    alpha_sums,
+    counted,
+    intervals,
+    kappa_of,
+    kappa_sums,
+)
 
 SAID = st.sampled_from((1, 0, -1, UNSCORED, NOT_ASKED))
 
@@ -100,23 +113,27 @@ def test_alpha_is_krippendorffs(own):
         assert found == pytest.approx(wanted, abs=1e-12)
 
 
+def value(sums, coefficient):
+    return mean_of_coefficients([sums], coefficient, 95).value
+
+
 @given(st.lists(st.tuples(*[st.sampled_from((1, 0, -1, np.nan))] * 4), min_size=2, max_size=20))
 def test_alpha_of_several_with_gaps(rows):
     said = np.array(rows, dtype=float).T
     counts = counted(np.where(np.isnan(said), NOT_ASKED, said).astype(int))
     paired = said[:, counts.sum(axis=1) > 1]
     if len(np.unique(paired[~np.isnan(paired)])) < 2:
-        assert nominal_alpha(counts) is None
+        assert value(alpha_sums(counts), alpha_of) is None
     else:
         wanted = krippendorff.alpha(said, level_of_measurement="nominal", value_domain=[-1, 0, 1])
-        assert nominal_alpha(counts) == pytest.approx(wanted, abs=1e-12)
+        assert value(alpha_sums(counts), alpha_of) == pytest.approx(wanted, abs=1e-12)
 
 
 @given(st.lists(st.tuples(*[st.sampled_from((1, 0, -1))] * 2), min_size=1, max_size=30))
 def test_kappa_is_cohens(pairs):
     one, other = np.array(pairs).T
     table = [[((one == a) & (other == b)).sum() for b in (1, 0, -1)] for a in (1, 0, -1)]
-    found = cohen_kappa(one, other)
+    found = value(kappa_sums(one, other, np.ones(len(one), dtype=bool)), kappa_of)
     if len(np.unique(pairs)) == 1:
         assert found is None
     else:
@@ -158,3 +175,63 @@ def test_bad_input():
         Judged(np.array([1, -1]), np.array([[1], [1]]))
     with pytest.raises(ParameterError, match="unscored is 'lost'; it must be one of exclude, wrong, random"):
         Rule(unscored="lost")
+
+
+SHARES = ("agreement", "both_right", "hedging", "unscored", "first")
+
+
+def test_intervals_by_hand():
+    """On three prompts 2 of 2, 1 of 2 and 2 of 2 are right: without each in turn 3/4, 4/4 and 3/4."""
+    own = Judged(
+        np.array([1, -1, 1, -1, 1, -1]),
+        np.array([[1, -1, 1, 1, 1, -1], [NOT_ASKED] * 6]),
+        prompt=np.array([0, 0, 1, 1, 2, 2]),
+    )
+    # Kappa is twice the share right less 1: 2/3, and 1/2, 1, 1/2 without a prompt, of mean 2/3.
+    error = np.sqrt(2 / 3 * ((1 / 2 - 2 / 3) ** 2 * 2 + (1 - 2 / 3) ** 2))
+    reach = stats.t.ppf(0.975, 2) * error / (1 - (2 / 3) ** 2)
+    ends = np.tanh(np.arctanh(2 / 3) + np.array([-reach, reach]))
+    found = intervals([own], 95)
+    assert own.figures().kappa == pytest.approx(2 / 3)
+    assert (found["kappa_low"], found["kappa_high"]) == pytest.approx(tuple(ends))
+    assert (found["alpha_low"], found["agreement_low"]) == (None, None)
+
+
+@given(judged(), st.integers(1, 4))
+def test_intervals_hold_the_figures_and_copies_in_a_prompt_change_none(own, copies):
+    def of(judge):
+        return intervals([judge], 90)
+
+    found, figures = of(own), own.figures()
+    for name in (*SHARES, "alpha", "kappa"):
+        number, low, high = getattr(figures, name), found[f"{name}_low"], found[f"{name}_high"]
+        assert low is None or low - 1e-9 <= number <= high + 1e-9
+    n = len(own.gold)
+    more = Judged(
+        np.repeat(own.gold, copies),
+        np.repeat(own.verdicts, copies, axis=1),
+        own.rule,
+        prompt=np.repeat(np.arange(n), copies),
+    )
+    kappas = [found[f"kappa_{end}"] for end in ("low", "high")]
+    assert [of(more)[f"kappa_{end}"] for end in ("low", "high")] == pytest.approx(kappas)
+    together = of(Judged(own.gold, own.verdicts, own.rule, prompt=np.zeros(n, dtype=int)))
+    assert set(together.values()) == {None}, "one prompt tells nothing about others"
+
+
+def test_the_jackknife_of_kappa_is_close_to_resampling_prompts():
+    """Own slow resampling of 60 prompts with four pairs each, which are more alike than pairs of others."""
+    rng = np.random.default_rng(1)
+    prompt = np.repeat(np.arange(60), 4)
+    gold = rng.choice([1, -1], 240)
+    easy = rng.random(60)[prompt]
+    said = np.where(rng.random((2, 240)) < 0.4 + 0.6 * easy, gold, -gold)
+    found = intervals([Judged(gold, said, prompt=prompt)], 95)
+    drawn = []
+    for _ in range(2000):
+        rows = np.concatenate([np.flatnonzero(prompt == one) for one in rng.integers(0, 60, 60)])
+        figures = Judged(gold[rows], said[:, rows]).figures()
+        drawn.append((figures.kappa, figures.alpha))
+    low, high = np.percentile(drawn, (2.5, 97.5), axis=0)
+    ends = [[found[f"{name}_{end}"] for name in ("kappa", "alpha")] for end in ("low", "high")]
+    assert np.array(ends) == pytest.approx(np.array([low, high]), abs=0.025)

@@ -25,6 +25,19 @@ class Judging:
         self.pairs.append(pair)
         return pair
 
+    def again(self) -> Pair:
+        """One more pair of the last prompt, as the last one."""
+        last = self.pairs[-1]
+        first, second = (
+            factories.make_completion(prompt=last.prompt, contestant=None, turns=each.turns)
+            for each in (last.first, last.second)
+        )
+        pair = factories.make_pair(
+            prompt=last.prompt, first=first, second=second, gold=last.gold, gold_source=last.gold_source
+        )
+        self.pairs.append(pair)
+        return pair
+
     def judge(self, slug: str, straight: str, swapped: str, **facts: object) -> Rater:
         """A judge and what it says about each pair: 1, = or 2 in the stored numbering, ? or a blank."""
         rater = factories.make_rater(kind="judge", slug=slug, name=slug, study=self.study, facts=facts)

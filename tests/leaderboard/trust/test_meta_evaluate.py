@@ -79,6 +79,8 @@ def test_the_keys_are_those_of_the_document(made):
         *("n", "asked", "scored", "accuracy", "low", "high", "accuracy_bounds", "agreement", "alpha"),
         *("both_right", "hedging", "unscored", "kappa", "first", "both", "confusion", "longer", "people"),
     }
+    alone = {"n", "asked", "scored", "accuracy", "low", "high", "accuracy_bounds", "both", "confusion"}
+    wanted |= {f"{name}_{end}" for name in wanted - alone for end in ("low", "high")}
     for judge in content["judges"]:
         assert set(judge["subsets"]["plain"]) == wanted
         assert {"groups", "average"} < set(judge)
@@ -227,6 +229,31 @@ def test_left_out_raters_repeats_and_training_do_not_count(made):
     assert judge_named(content, "lost")["subsets"]["plain"]["confusion"]["first"]["first"] == 0
     made.study.memberships.create(rater=lost, left_out_at=made.study.created_at)
     assert [each["judge"] for each in found(made.study)["judges"]] == ["good", "poor"]
+
+
+def test_pairs_of_one_prompt_are_drawn_together():
+    """Six pairs of each of four prompts tell as much as one pair of each, of judges and of people."""
+    wide, narrow = Judging(), Judging()
+    for made, copies in ((wide, 6), (narrow, 1)):
+        for number in range(4):
+            made.pair(("first", "second")[number % 2])
+            for _ in range(copies - 1):
+                made.again()
+        for slug, said in (("good", "1211"), ("poor", "1112")):
+            made.judge(slug, *["".join(one * copies for one in said)] * 2)
+        for said in ("1212", "1222", "1211"):
+            made.person("".join(one * copies for one in said))
+    one, other = (found(made.study, "--matrix") for made in (wide, narrow))
+    assert (one["parameters"]["instances"], one["parameters"]["prompts"]) == (24, {"all": 4})
+    assert other["parameters"]["prompts"] == {"all": 4}
+    for each, alone in zip(one["judges"], other["judges"], strict=True):
+        for name in ("low", "high", "kappa_low", "kappa_high", "people_low", "agreement_high"):
+            assert each["average"][name] == alone["average"][name], name
+    people, alone = (baselines(content)["people"]["average"] for content in (one, other))
+    assert people["agreement_low"] == alone["agreement_low"]
+    assert one["lead"]["next"]["mcnemar"] == other["lead"]["next"]["mcnemar"] == 1
+    by_people = (found(made.study, "--gold=people")["judges"][0]["average"] for made in (wide, narrow))
+    assert len({(each["low"], each["high"]) for each in by_people}) == 1
 
 
 def test_text(made):

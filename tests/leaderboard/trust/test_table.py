@@ -1,8 +1,13 @@
 """What the page says of judges, from contents by hand."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from leaderboard.trust.table import rows, verdict
+from leaderboard.stats.gold import Judged
+from leaderboard.stats.gold_averages import accuracies
+from leaderboard.trust.table import notes, rows, verdict
 
 
 def part(accuracy, low=None, high=None, **more):
@@ -82,7 +87,13 @@ def test_a_baseline_that_is_not_beaten_and_nobody_in_front():
     lead = {"judge": "one", "alike": [], "baseline": {"baseline": "shorter", **over(0.2, -0.1, 0.5)}}
     _, then = verdict(content(lead))
     assert then == ("Always choosing the shorter answer is right in 70.0%, which it does not surely beat.")
-    assert verdict(content(None))[0].startswith("No judge has rated enough")
+    lead["baseline"] = {"baseline": "shorter", **over(-0.2, -0.3, -0.1)}
+    assert verdict(content(lead))[1].endswith("is right in 70.0%, surely more often than it.")
+    assert verdict(content(None))[0] == "No judge has rated pairs with a right answer."
+    assert (
+        verdict(content(None, subsets=2))[0]
+        == "No judge has rated pairs of every subset with a right answer."
+    )
 
 
 def test_a_rule_that_does_better_than_every_judge_on_one_subset():
@@ -92,7 +103,7 @@ def test_a_rule_that_does_better_than_every_judge_on_one_subset():
     assert then == ""
     rule["subsets"]["1"] = part(0.95)
     _, then = verdict(judged)
-    assert then == "On 1, always choosing the shorter answer (95.0%) does better than every judge."
+    assert then == "On 1, always choosing the shorter answer (95.0%) is right more often than every judge."
 
 
 def test_a_part_has_a_leader_of_its_own():
@@ -102,6 +113,73 @@ def test_a_part_has_a_leader_of_its_own():
         "Two is right in 70.0% of its ratings (60.0–80.0%) on hard, but cannot be told apart from 1 other."
     )
     assert then == "1 judge is not clearly better or worse than a random answer."
+
+
+def test_judges_that_are_right_as_often_are_named_together():
+    lead = {
+        "judge": "one",
+        "equal": ["two"],
+        "alike": ["two"],
+        "next": {"judge": "two", **over(0.0, -0.1, 0.1)},
+    }
+    assert verdict(content(lead)) == ("One and Two are each right in 90.0%.", "")
+    lead["alike"] = ["two", "three"]
+    assert verdict(content(lead))[0].endswith("right in 90.0%, but cannot be told apart from 1 other.")
+
+
+def test_a_rule_without_a_judge_that_never_rated_is_not_better_than_judges():
+    judged = content({"judge": "one", "alike": []}, subsets=2)
+    for each in judged["judges"]:
+        each["subsets"]["1"] = part(None)
+    assert verdict(judged)[1] == ""
+
+
+@pytest.mark.parametrize(
+    ("random", "said"), [(0.5, "1 judge is clearly worse"), (0.4, "1 judge is not clearly")]
+)
+def test_chance_is_what_a_random_answer_gets(random, said):
+    """Where only a tie is right about a tie, that is less than half."""
+    judged = content({"judge": "one", "alike": []})
+    judged["judges"].append(judged["judges"][0] | {"judge": "four", **entry(part(0.4, 0.3, 0.49))})
+    judged["baselines"].append({"baseline": "random", **entry(part(random))})
+    assert verdict(judged)[1].startswith(said)
+    judged |= {"baselines": [], "parameters": judged["parameters"] | {"ties": "tie"}}
+    assert verdict(judged)[1] == "", "sealed, the share of ties would tell right answers"
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=5))
+def test_the_headline_names_all_that_are_first_in_the_table(rights):
+    """From what judges said, through the numbers, to the sentence and the order of rows."""
+    judges = [[Judged(np.ones(4, dtype=int), np.array([[1] * n + [-1] * (4 - n)] * 2))] for n in rights]
+    averages = [each.estimate[0] for each in accuracies(judges, 10, 1)]
+    best = [number for number, share in enumerate(averages) if share == max(averages)]
+    lead = {"judge": str(best[0]), "equal": [str(each) for each in best[1:]], "alike": []}
+    judged = content(lead) | {
+        "judges": [
+            {
+                "judge": str(number),
+                "label": f"Judge {number}",
+                "model": "",
+                "protocol": "",
+                **entry(part(share)),
+            }
+            for number, share in enumerate(averages)
+        ],
+        "baselines": [],
+    }
+    first, _ = verdict(judged)
+    named = {f"Judge {number}" for number in best}
+    assert {row.name for row in rows(judged) if row.name in first} == named
+
+
+@pytest.mark.parametrize(
+    ("prompts", "said"),
+    [({"hard": 50}, ""), ({"hard": 9}, "Fewer than 30 prompts in hard"), (None, "")],
+)
+def test_few_prompts_are_few_whatever_they_have_of_pairs(prompts, said):
+    used = {"sealed": False, "subsets": {"hard": 50}, "ties_left_out": 0, "too_few_people": 0}
+    told = list(notes({"parameters": used | ({"prompts": prompts} if prompts else {})}))
+    assert [each.startswith(said) for each in told] == ([True] if said else [])
 
 
 def test_judges_worse_than_a_random_answer_are_counted_apart():
