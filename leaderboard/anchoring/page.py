@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
-from leaderboard.anchoring.table import anchored_table, boards, help_is_shown, leader
+from leaderboard.anchoring.table import anchored_table, boards, gain_may_be_chance, leader
 from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import ComputedPage
 from leaderboard.pages.page import MOST_ROWS, NoNumbersError, Panel, step
@@ -77,8 +77,8 @@ class AnchoredPage(ComputedPage):
         return leader(self.found) if self.found else ""
 
     @property
-    def help_is_shown(self) -> bool:
-        return self.found is not None and help_is_shown(self.found)
+    def gain_may_be_chance(self) -> bool:
+        return self.found is not None and gain_may_be_chance(self.found)
 
     @property
     def level(self) -> float:

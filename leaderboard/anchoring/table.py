@@ -75,9 +75,10 @@ def leader(content: Content) -> str:
     return paragraph([*_worth(content), leads], content["simulated"])
 
 
-def help_is_shown(content: Content) -> bool:
-    """Whether more than chance says that the judge sees what people see."""
-    return (content["parameters"].get("power_low") or 0.0) > 0.0
+def gain_may_be_chance(content: Content) -> bool:
+    """Whether the judge seems to save people pairs, but not by more than a judge without a clue might."""
+    gained, low = (content["effective_votes"] or 0.0) - content["counts"]["human_pairs"], "power_low"
+    return gained >= 1 and not (content["parameters"].get(low) or 0.0) > 0.0
 
 
 def _worth(content: Content) -> Sequence[str]:
@@ -86,7 +87,7 @@ def _worth(content: Content) -> Sequence[str]:
         return ("the judge does not help: its ratings make people’s ranking no more certain",)
     counts = "counts" if pairs == 1 else "count"
     count = f"the {counted(pairs, 'pair')} that people rated {counts} like {worth:,.0f}"
-    if not help_is_shown(content):
+    if gain_may_be_chance(content):
         return (f"the judge does not help, as far as these ratings show: that {count} with it may be chance",)
     if worth < (1 + HARDLY) * pairs:
         return (f"the judge hardly helps: with it, {count}",)

@@ -81,9 +81,9 @@ class Anchored:
         return self.best.high
 
     @property
-    def help_is_shown(self) -> bool:
-        """Whether more than chance says that the judge sees what people see."""
-        return self.power_low > 0.0
+    def gain_may_be_chance(self) -> bool:
+        """Whether the judge seems to save people pairs, but not by more than a judge without a clue might."""
+        return self.effective_votes_overall >= self.counts.human_pairs + 1 and not self.power_low > 0.0
 
     @property
     def is_anchored(self) -> BoolArray:
@@ -219,7 +219,7 @@ def _no_help(found: Anchored, _: Sequence[str]) -> Iterator[str]:
     elif found.power_high < 0:
         yield "The judge contradicts people more often than by chance, so the scores come from people only."
     elif found.power == 0:
-        yield "The judge's ratings tell nothing about people's here, so the scores come from people only."
+        yield "Nothing shows that the judge tells what people would say, so the scores come from people only."
 
 
 def _left_out(found: Anchored, _: Sequence[str]) -> Iterator[str]:

@@ -93,7 +93,7 @@ def _heading(ranking: AnchoredRanking) -> str:
     )
     ties = "count half" if data.ties else f"are off, {counted(data.pairs.left_out, 'ratings')} left out"
     worth = found.effective_votes_overall
-    sure = "" if found.help_is_shown else ", which may be chance"
+    sure = ", which may be chance" if found.gain_may_be_chance else ""
     gained = "" if np.isnan(worth) else f", worth {worth:.0f} with the judge{sure}"
     return printable(
         f"{data.source}: people's ranking with the help of {', '.join(data.judges)}.{note} "
