@@ -59,6 +59,11 @@ def count(study: Study, what: str) -> int:
     return _SETS[what](study).count()
 
 
+def names_accounts(study: Study) -> bool:
+    """True where exported raters have the names by which they sign in."""
+    return _rater_set(study).filter(user__isnull=False).exists()
+
+
 def about_old_texts(study: Study) -> int:
     """How many exported opinions are about a text changed since."""
     old = Q(completion__is_current=False)

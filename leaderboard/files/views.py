@@ -102,7 +102,7 @@ def _recorded(
 ) -> HttpResponseBase:
     """The file, once its download is in the log."""
     if request.method == "GET":
-        named = " Names people." if what in NAMES_PEOPLE else ""
+        named = " Names people." if what in NAMES_PEOPLE and export.names_accounts(study) else ""
         record(Kind.EXPORTED, request.user, f"{title(what)} as {FORM_NAMES[form]}.{named}", study=study)
     return reply
 
@@ -112,7 +112,7 @@ def _page(request: HttpRequest, study: Study, error: str = "") -> HttpResponse:
         "study": study,
         "offers": _offers(study),
         "note": exports.note_on_old_texts(study),
-        "naming": [title(what) for what in NAMES_PEOPLE],
+        "naming": [title(what) for what in NAMES_PEOPLE] if export.names_accounts(study) else (),
         "error": error,
     }
     return render(request, "leaderboard/export.html", context, status=404 if error else 200)

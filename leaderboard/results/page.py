@@ -25,6 +25,7 @@ from leaderboard.files.bundle.archive import BundleError
 from leaderboard.files.interchange import FORM_NAMES
 from leaderboard.files.views import attachment
 from leaderboard.models import Release, Snapshot, SnapshotSlice
+from leaderboard.pages.cards import rater_sets
 from leaderboard.pages.page import NotReadyError, Page
 from leaderboard.pages.shell import Published, described, not_ready, published, visible
 from leaderboard.pages.tabs import OF_TEXTS, TABS
@@ -125,7 +126,8 @@ class ResultsPage(Page):
         scored = counts["comparisons"] - counts["unscored"] - counts.get("identical", 0)
         yield Offer(
             "Ratings in the columns of Chatbot Arena",
-            "Every rating, with the order shown, category and protocol.",
+            "Every rating, with the order shown, category and protocol."
+            f"{' Those of panels name their judges.' if rater_sets(self.snapshot, 'panel') else ''}",
             counted(scored, "rating"),
             (*self._files("arena"), self._note("arena")),
         )

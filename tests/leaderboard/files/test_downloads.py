@@ -134,6 +134,7 @@ def test_the_study_leads_to_the_page(made, client):
     [("all", "Everything", True), ("comparisons", "Ratings", True), ("evalica", "Games for evalica", False)],
 )
 def test_each_download_is_in_the_log_which_says_whether_it_names_people(made, staff, what, title, named):
+    sign_in(made)
     staff.head(FILE, {"what": what, "format": "jsonl"})
     assert not StudyEvent.objects.exists()
     body(staff.get(FILE, {"what": what, "format": "jsonl"}))
@@ -142,7 +143,14 @@ def test_each_download_is_in_the_log_which_says_whether_it_names_people(made, st
     assert line.note == f"{title} as JSON Lines.{' Names people.' if named else ''}"
 
 
+def sign_in(made):
+    made.person.user = make.make_user()
+    made.person.save()
+
+
 def test_the_page_says_whose_ratings_a_file_holds_and_where_people_are_named(made, staff):
+    assert "sign in" not in staff.get(PAGE).content.decode()
+    sign_in(made)
     page = staff.get(PAGE).content.decode()
     assert "Everything, Raters, Ratings, Text scores, Checks hold the names by which raters sign in." in page
     assert "Left, right and winner of each rating. Ratings by people only." in page
