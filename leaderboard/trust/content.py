@@ -191,7 +191,9 @@ def _summary(trial: Trial, number: int) -> dict[str, Any]:
 _SEALED: Final = ("longer", "people", "confusion")
 """Not told until the study closes: a judge that is nearly always right would tell what the baselines and
 people get."""
-_OF_RULES: Final = tuple(f"{name}_{end}" for name in ("agreement", "alpha") for end in ("low", "high"))
+_OF_RULES: Final = tuple(
+    f"{name}_{end}" for name in ("agreement", "alpha", "unscored", "first") for end in ("low", "high")
+)
 """A rule without a judge follows its rule on any other prompt, too."""
 _SEALED_ENDS: Final = tuple(f"{name}_{end}" for name in _SEALED[:2] for end in ("low", "high"))
 

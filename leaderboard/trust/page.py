@@ -397,7 +397,8 @@ class TrustPage(Page):
                 "confidence",
                 "Do judges know when they are right?",
                 "Right by the probability that a judge gives its own verdict, in ten parts. On the dashed "
-                "line it is right as often as it says. Lines across points are 95% intervals.",
+                "line it is right as often as it says. "
+                f"Lines across points are {confidence['level']:g}% intervals.",
                 lambda: table.reliability_table(confidence),
                 draw=lambda: figure.reliability(confidence),
                 height=25,

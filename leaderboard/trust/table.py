@@ -597,10 +597,12 @@ def notes(content: Content) -> Iterator[str]:
         yield f"Fewer than {_FEW} {what} in {enumerated(few)}: take the numbers as a hint."
     if used["ties_left_out"] or used["too_few_people"]:
         tied, alone = used["ties_left_out"], used["too_few_people"]
-        yield (
-            f"People gave no right answer to {counted(tied + alone, 'pair')}: most said tie or they were "
-            f"divided on {tied}, and fewer than {used['least']} rated {alone}."
-        )
+        reasons = [
+            (tied, f"most said tie or they were divided on {tied:,}"),
+            (alone, f"fewer than {used['least']} rated {alone:,}"),
+        ]
+        why = enumerated([reason for number, reason in reasons if number])
+        yield f"People gave no right answer to {counted(tied + alone, 'pair')}: {why}."
 
 
 _FEW: Final = 30

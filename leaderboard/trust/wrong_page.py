@@ -52,6 +52,11 @@ class Line:
     def right(self) -> int:
         return sum(other.state == "right" for other in self.others)
 
+    @property
+    def known(self) -> int:
+        """Others with a verdict."""
+        return sum(other.state != "none" for other in self.others)
+
     def named(self) -> Iterator[tuple[str, str]]:
         """Other judges by how they did, in words."""
         words = {"right": "right", "half": "wrong in one order", "wrong": "wrong", "none": "no verdict"}
@@ -70,9 +75,11 @@ class WrongPage(JudgePage):
     @property
     def sentence(self) -> str:
         asked = int((self.within & self.errors.asked[self.number]).sum())
-        one, both, unscored = (int(self.mask(orders, "").sum()) for orders in ORDERS)
-        parts = [(one, "in one order"), (both, "in both orders"), (unscored, "without a verdict")]
+        one, both, _ = (int(self.mask(orders, "").sum()) for orders in ORDERS)
         wrong = int(self.mask("", "").sum())
+        parts = [(one, "in one order"), (both, "in both orders"), (wrong - one - both, "without a verdict")]
+        if not asked:
+            return f"{self.judge} was not asked about these pairs."
         if not wrong:
             return f"{self.judge} is right on all of the {counted(asked, 'pair')} it was asked about."
         told = ", ".join(f"{n:,} {words}" for n, words in parts if n)

@@ -182,6 +182,20 @@ def test_few_prompts_are_few_whatever_they_have_of_pairs(prompts, said):
     assert [each.startswith(said) for each in told] == ([True] if said else [])
 
 
+@pytest.mark.parametrize(
+    ("tied", "alone", "why"),
+    [
+        (3, 0, "3 pairs: most said tie or they were divided on 3."),
+        (0, 1, "1 pair: fewer than 2 rated 1."),
+        (3, 1, "4 pairs: most said tie or they were divided on 3 and fewer than 2 rated 1."),
+    ],
+)
+def test_pairs_without_a_right_answer_and_why(tied, alone, why):
+    used = {"sealed": False, "subsets": {"hard": 50}, "least": 2}
+    told = list(notes({"parameters": used | {"ties_left_out": tied, "too_few_people": alone}}))
+    assert told == [f"People gave no right answer to {why}"]
+
+
 def test_judges_worse_than_a_random_answer_are_counted_apart():
     judged = content({"judge": "one", "alike": []}, subsets=2)
     judged["judges"].append(judged["judges"][0] | {"judge": "three", **entry(part(0.2, 0.1, 0.3))})

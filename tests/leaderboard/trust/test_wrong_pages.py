@@ -276,3 +276,33 @@ def test_a_study_without_right_answers_says_so(client):
     assert "No pair of this study has a right answer" in text(
         client.get(f"/studies/{made.study.slug}/trust/wrong/")
     )
+
+
+def test_parts_of_a_sentence_add_up_and_others_without_a_verdict_are_not_wrong(client):
+    """A pair wrong in one order and not rated in the other counts once."""
+    made = Judging()
+    for subset in "aaab":
+        made.pair("first", subset)
+    made.judge("poor", "2211", "?111")
+    made.judge("late", "1   ", "1   ")
+    made.judge("deaf", "??  ", "??  ")
+    made.study.visibility, made.study.closed_at = "public", timezone.now()
+    made.study.save()
+    services.refresh(made.study)
+    address = f"/studies/{made.study.slug}/trust/"
+    page = words(client.get(f"{address}wrong/?judge=poor"))
+    assert "poor is not right on 2 of 4 pairs: 2 in one order." in page
+    assert "1 of 1 other right" in page
+    assert "no other verdict" in page
+    assert "late was not asked about these pairs." in words(
+        client.get(f"{address}wrong/?judge=late&subset=b")
+    )
+    assert "poor and late have no pair on which" in words(client.get(f"{address}two/?a=poor&b=late&subset=b"))
+    same = words(client.get(f"{address}two/?a=late&b=late"))
+    assert "Choose two different judges." in same
+    made.judge("again", "2211", "2111")
+    made.judge("twin", "2211", "2111")
+    services.refresh(made.study)
+    alike = words(client.get(f"{address}two/?a=again&b=twin"))
+    assert "again and twin are right on the same pairs." in alike
+    assert "noise" not in alike
