@@ -19,7 +19,7 @@ from leaderboard.pages.figure import MOST_ON_A_PHONE, MOST_SERIES
 from leaderboard.pages.page import Panel, step
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.table import DataTable, percent_cell
-from leaderboard.pages.wording import counted, percent, percent_range
+from leaderboard.pages.wording import counted, percent, percent_range, verb
 from leaderboard.rater_kinds.page import choices, ending
 from leaderboard.requirements import figure, table
 from leaderboard.requirements.beside_scores import seal as seal_scores
@@ -229,7 +229,8 @@ class RequirementsPage(TextsPage):
         questions = self.content["questions"] if self.content else ()
         if not any(each["texts"] > 1 for each in questions):
             return ""
-        return f" {self.same:,} of {counted(len(questions), 'requirement')} tell no two models apart."
+        of = f"{self.same:,} of {counted(len(questions), 'requirement')}"
+        return f" {of} {verb('tell', self.same)} no two models apart."
 
     @property
     def listed(self) -> list[table.Line]:

@@ -24,6 +24,7 @@ from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.pointwise_standings import PointwiseStandings, score_standings
 from leaderboard.stats.score_agreement import people_agreement, score_agreement
 from leaderboard.stats.scores import Scores, score_drift, score_length, score_summary
+from leaderboard.stats.separation import SAME
 from leaderboard.texts.asked import FEWEST, AskedOfTexts, Known, NoOpinionsError, asked_of_all
 
 MOST_PAIRED: Final = 10
@@ -130,6 +131,8 @@ class Scored:
         found = []
         for row in self.standings(choice).rows:
             own = scores.only(scores.contestant == place[row.contestant])
+            # As of means, there is no interval where all prompts say the same.
+            low, high = (row.low, row.high) if _differ(row.low, row.high) else (None, None)
             if len(own):
                 summary = score_summary(own, self.method.interval).as_dict()
                 del summary["edges"]
@@ -138,8 +141,8 @@ class Scored:
                         "contestant": row.contestant,
                         **rounded({name: getattr(row, name) for name in _OF_STANDINGS}),
                         "above_average": rounded(row.rating),
-                        "above_average_low": rounded(row.low),
-                        "above_average_high": rounded(row.high),
+                        "above_average_low": rounded(low),
+                        "above_average_high": rounded(high),
                         **summary,
                     }
                 )
@@ -149,6 +152,10 @@ class Scored:
     def _run(self) -> dict[str, Any]:
         rounds = self.method.rounds or ROUNDS
         return {"level": self.method.interval, "rounds": rounds, "seed": self.method.seed}
+
+
+def _differ(low: float | None, high: float | None) -> bool:
+    return low is not None and high is not None and high - low > SAME
 
 
 _OF_STANDINGS: Final = ("rank", "rank_ub", "group", "component")

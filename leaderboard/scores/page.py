@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -101,7 +102,9 @@ class ScoresPage(TextsPage):
         return bool(self.content) and any(each["unscored"] for each in (self.content or {})["contestants"])
 
     def measured(self) -> Iterator[Measured]:
+        component = Counter(each["component"] for each in (self.content or {})["contestants"])
         for each in (self.content or {})["contestants"]:
+            alone = component[each["component"]] == 1  # nobody's average is its own
             above = each["above_average"]
             ends = number_range(each["above_average_low"], each["above_average_high"])
             yield Measured(
@@ -112,7 +115,7 @@ class ScoresPage(TextsPage):
                 table.points(each["mean"]),
                 number_range(each["mean_low"], each["mean_high"]),
                 (
-                    f"{signed(above)} ({ends})" if above is not None and ends else "–",
+                    "–" if above is None or alone else f"{signed(above)}{f' ({ends})' if ends else ''}",
                     table.points(each["sd"]),
                     f"{each['n']:,}",
                     *([f"{each['unscored']:,}"] if self._has_gaps else []),
@@ -190,18 +193,21 @@ class ScoresPage(TextsPage):
             draw=lambda: figure.distribution(content),
             height=20,
         )
-        pairs = len(table.pairs_of_raters(content))
+        pairs = table.pairs_of_raters(content)
         if pairs:
-            bounded = any(each["pearson_low"] is not None for _, each in table.pairs_of_raters(content))
+            known = [each for _, each in pairs if each["pearson"] is not None]
+            bounded = any(each["pearson_low"] is not None for each in known)
             ceiling = (content["people"] or {}).get("pearson")
             line = " The line is people’s ceiling: one person and the mean of the others." if ceiling else ""
             yield self.make_panel(
                 "agreement",
                 "Raters on the same answers",
-                f"Pearson’s correlation{' with its 95% interval' if bounded else ''}.{line}",
+                f"Pearson’s correlation{' with its 95% interval' if bounded else ''}.{line}"
+                if known
+                else "No correlation can be told of them; the table says why.",
                 lambda: table.agreement_table(content),
-                draw=lambda: figure.agreement(content, ceiling),
-                height=step(pairs * 3 + 5),
+                draw=(lambda: figure.agreement(content, ceiling)) if known else None,
+                height=step(len(pairs) * 3 + 5),
             )
         length = {name: table.slopes(content, kind) for kind, name in table.LENGTH.items()}
         if any(length.values()):

@@ -105,8 +105,8 @@ def some_models(names: Sequence[str], noun: str = "models") -> str:
 def few_prompts(prompts: int, models: int) -> Iterator[str]:
     """What numbers over so few prompts must say."""
     if 0 < prompts < FEWEST_PROMPTS:
-        what = "the order may change with others" if models > 1 else "others may give other numbers"
-        yield f"Only {counted(prompts, 'prompt')}: {what}."
+        what = "another order" if models > 1 else "other numbers"
+        yield f"Only {counted(prompts, 'prompt')}: others may give {what}."
 
 
 def strength(value: float, low: float | None, high: float | None, word: str) -> str:

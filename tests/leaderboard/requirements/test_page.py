@@ -59,7 +59,7 @@ def test_models_of_a_study_of_checks_alone_have_no_page(client, made):
 
 def test_the_page_says_who_meets_most(client, made):
     page = page_of(client, made.study)
-    assert "Only 3 prompts: the order may change with others." in list(page.notes(page.content))
+    assert "Only 3 prompts: others may give another order." in list(page.notes(page.content))
     assert page.verdict[0].startswith("Ada meets the most requirements: 80.0%")
     shown_rows = [(row.measured.name, row.measured.shown) for row in page.rows]
     assert shown_rows == [("Ada", "80.0%"), ("Bob", "25.0%")]

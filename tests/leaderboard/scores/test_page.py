@@ -302,3 +302,28 @@ def test_scores_that_wait_to_count_are_not_said_to_be_missing(client, admin_clie
     assert "Waiting to count on the leaderboard: 3 by 1 person." in said["op"]
     assert "2 more people help; closing the study counts the rest." in said["op"]
     assert client.get("/api/v1/studies/open/scores/").json()["detail"] == no_people_yet(made, "score")
+
+
+def test_equal_scores_are_equal_in_words_tables_and_figures(client):
+    names = ("Ada", "Bob", "Cleo")
+    said = {rater: {name: [4, 4, 4] for name in names} for rater in ("e1", "judge-e")}
+    made = scored_study(said, slug="equal", visibility="public", closed_at=timezone.now())
+    page = page_of(client, made)
+    assert page.verdict == ("All three models here score 4.00 on average, on a scale of 1–5.", "")
+    assert page.caption == "People: 9 scores."
+    assert [row.measured.cells[0] for row in page.rows] == ["0.00"] * 3
+    assert not page.has_intervals
+    assert "These numbers give no interval." in client.get("/studies/equal/scores/").content.decode()
+    assert page.sentences == []
+    assert not page.panel("agreement").has_figure
+    assert page.panel("agreement").note == "No correlation can be told of them; the table says why."
+    rows = list(csv.DictReader(io.StringIO(client.get(page.panel("agreement").csv_url).content.decode())))
+    assert all(row["Why none"] for row in rows)
+
+
+def test_the_only_model_is_not_held_against_its_own_average(client):
+    made = scored_study({"e2": {"Ada": [4, 3]}}, visibility="public", closed_at=timezone.now())
+    page = page_of(client, made)
+    assert page.verdict[0].startswith("Ada scores 3.50 (")
+    assert [row.measured.cells[0] for row in page.rows] == ["–"]
+    assert page.notices == ["Only 2 prompts: others may give other numbers."]

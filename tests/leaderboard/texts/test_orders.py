@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from leaderboard.features.table import expected
 from leaderboard.scores.table import bins, slope_sentence
 from leaderboard.stats.pointwise_standings import OrderAgreement, score_standings
 from leaderboard.stats.scores import make_scores
 from leaderboard.texts.beside_pairs import compared
-from leaderboard.texts.table import lead, order_sentence
+from leaderboard.texts.table import few_prompts, lead, order_sentence, strength
 
 
 def agreement(spearman, low=None, high=None):
@@ -127,3 +128,64 @@ def test_slopes_that_may_be_noise_are_not_named():
         == "They rise with Ada. They fall with Cleo."
     )
     assert slope_sentence(found[1:2], "They rise with", "They fall with") == "No effect is clear."
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (None, None, "."),
+        (-0.1, 0.9, ", which may be chance."),
+        (0.1, 0.9, ": moderate."),
+        (-0.9, -0.1, ": moderate."),
+    ],
+)
+def test_a_correlation_has_a_word_where_its_interval_leaves_out_0(low, high, said):
+    assert strength(0.4, low, high, "moderate") == said
+
+
+@pytest.mark.parametrize(
+    ("prompts", "models", "said"),
+    [
+        (0, 3, []),
+        (1, 3, ["Only 1 prompt: others may give another order."]),
+        (29, 1, ["Only 29 prompts: others may give other numbers."]),
+        (30, 3, []),
+    ],
+)
+def test_few_prompts_may_give_another_order_only_where_there_is_one(prompts, models, said):
+    assert [*few_prompts(prompts, models)] == said
+
+
+def worth(better, whole, *models):
+    """What ``expected`` reads of a feature: ends of its intervals over all answers, and of each model."""
+    ends = [dict(zip(("spearman_low", "spearman_high"), each, strict=True)) for each in (whole, *models)]
+    rows = [
+        {"contestant": name, "correlation": own}
+        for name, own in zip(("Ada", "Bob", "Cleo"), ends[1:], strict=False)
+    ]
+    return {"feature": {"higher_is_better": better}, "correlation": ends[0], "contestants": rows}
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (worth(True, (0.1, 0.5)), ""),
+        (worth(True, (-0.5, 0.1)), ""),
+        (worth(True, (None, None), (-0.9, -0.1)), ""),  # of the only model there is nothing else to say
+        (worth(True, (-0.5, -0.1)), "Better answers clearly have lower values here, against"),
+        (worth(False, (0.1, 0.5)), "Better answers clearly have higher values here, against"),
+        (
+            worth(False, (-0.2, 0.5), (0.1, 0.4), (-0.3, 0.4), (0.2, 0.3)),
+            "Better answers clearly have higher values among those of Ada and Cleo, against",
+        ),
+        (
+            worth(False, (0.2, 0.5), (0.1, 0.4), (-0.3, 0.4)),
+            "Better answers clearly have higher values here and among those of Ada, against",
+        ),
+        (worth(None, (0.2, 0.5)), "Whether better answers have higher or lower values is not known, so none"),
+    ],
+)
+def test_what_ratings_say_against_what_is_expected(found, said):
+    told = " ".join(expected(found))
+    assert told.startswith(said)
+    assert bool(told) == bool(said)
