@@ -175,9 +175,12 @@ def stand_in_sentence(label: str, content: Content, coefficient: str, level: flo
     if found["passes"] is None:
         return f"{label} cannot be tested: {found['reason']}.{beside}"
     won, people = sum(each["won"] for each in found["people"]), len(found["people"])
+    # Where people rate by lot, so may a judge.
+    shown = claim(content["ceiling"][0]) is Claim.AGREES
+    doubt = "" if shown or not found["passes"] else " But nothing shows that it agrees with people."
     return (
         f"{label} {'passes' if found['passes'] else 'does not pass'} the test: it does well enough in the "
-        f"place of {won} of {people} people, and needs half.{beside}"
+        f"place of {won} of {people} people, and needs half.{doubt}{beside}"
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from leaderboard.agreement.claim import FEWEST_ALIKE, Claim, claim, people_said, strength
 from leaderboard.agreement.coefficients import agreement
-from leaderboard.agreement.table import two_sentence, with_people
+from leaderboard.agreement.table import difference_sentence, stand_in_sentence, two_sentence, with_people
 from leaderboard.agreement.verdict import Standing, verdict
 from leaderboard.pages.wording import FEWEST_PAIRS, signed
 from leaderboard.stats import Method
@@ -168,3 +168,31 @@ def test_one_prompt_alone_shows_nothing_though_the_others_are_ties():
 
 def test_standing_has_every_claim():
     assert {each.value for each in Standing} >= set(Claim) - {Claim.AGREES}
+
+
+@pytest.mark.parametrize(
+    ("p", "low", "high", "chance"),
+    [
+        (0.01, 0.02, 0.2, "is more than chance explains"),
+        (0.04, -0.01, 0.2, "may be chance"),
+        (0.2, 0.02, 0.2, "may be chance"),
+        (0.01, None, None, "may be chance"),
+    ],
+)
+def test_two_judges_differ_where_test_and_interval_both_say_so(p, low, high, chance):
+    one, other = ({"selector": f"judge:{name}"} for name in "ab")
+    row = {"one": "A", "other": "B", "one_selector": "judge:a", "other_selector": "judge:b", "pairs": 90}
+    row |= {"one_right": 0.6, "other_right": 0.5, "difference": 0.1, "p_adjusted": p}
+    row |= {"difference_low": low, "difference_high": high}
+    assert chance in difference_sentence({"raters": [one, other], "level": 95.0, "differences": [row]})
+
+
+@pytest.mark.parametrize(
+    ("passes", "low", "doubted"), [(True, -0.1, True), (True, 0.1, False), (False, -0.1, False)]
+)
+def test_who_passes_where_people_rate_by_lot_is_not_praised(passes, low, doubted):
+    beside = {"pearson_people": None, "pearson_difference": None}
+    test = {"passes": passes, "people": [{"won": passes}]}
+    content = {"stand_in": test, "ceiling": [row(0.2, low, 0.4) | beside]}
+    told = stand_in_sentence("A", content, "pearson", 95.0)
+    assert ("But nothing shows that it agrees with people." in told) is doubted

@@ -9,6 +9,7 @@ from django.core.management import CommandError
 from django.core.management.base import SystemCheckError
 from django.utils import timezone
 
+from leaderboard.head_to_head import measuring
 from leaderboard.management.commands.decide import Command
 from leaderboard.models import Snapshot
 from leaderboard.refreshing import computing, services
@@ -263,3 +264,18 @@ def test_the_api_gives_the_decision_and_what_the_page_shows(client, made):
     made.study.visibility = "private"
     made.study.save()
     assert client.get(url).status_code == 404
+
+
+def test_a_panel_leans_alone_but_not_beside_its_judges(made):
+    strict = made.judge("sober")
+    jury = made.judge("jury", derived_from=["sober"])
+    group = factories.make_group(slug="both", name="Both")
+    for rater in (strict, jury):
+        rater.groups.add(group)
+        made.rate("alpha", "beta", 1, rater=rater)
+    read, method = opinions(made.study), Method(rounds=10)
+    leaning = {
+        raters: measuring.head_to_head(read, "alpha", "beta", raters, method)["preferring"]["first"]
+        for raters in ("group:both", "judge:jury", "judge:sober")
+    }
+    assert leaning == {"group:both": 1, "judge:jury": 1, "judge:sober": 1}
