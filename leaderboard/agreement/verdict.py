@@ -18,6 +18,7 @@ from typing import Any, Final, Protocol
 
 from leaderboard.agreement.claim import Claim, claim, measured, pairs_of, people_said, said, unsaid
 from leaderboard.agreement.table import with_people
+from leaderboard.bias.content import in_one_order
 from leaderboard.pages.wording import (
     clear_side,
     counted,
@@ -175,7 +176,8 @@ class _About:
             yield Doubt(flips["rate"], f"changes its verdict in {swapped} of pairs when the order is swapped")
         used: Mapping[str, Any] = max(scales, key=lambda scale: scale["scored"], default={})
         at = used.get("position") or {}
-        if side := clear_side(at.get("share_first_low"), at.get("share_first_high")):
+        side = clear_side(at.get("share_first_low"), at.get("share_first_high"))
+        if side and not in_one_order(ratings["swapped"], ratings["comparisons"]):
             share = at["share_first"]
             which = "first" if side > 0 else "second"
             words = (

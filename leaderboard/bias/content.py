@@ -4,7 +4,14 @@ Intervals are NAME_low and NAME_high, over prompts, at the table's level in perc
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import Final, NotRequired, TypedDict
+
+MOST_IN_ONE_ORDER: Final = 0.75
+"""Where more pairs came in the same order, what looks like a preference for a place may be one for models."""
+
+
+def in_one_order(swapped: float, shown: float) -> bool:
+    return max(swapped, shown - swapped) > MOST_IN_ONE_ORDER * shown
 
 
 class Position(TypedDict):

@@ -12,6 +12,7 @@ from leaderboard.bias.content import (
     LengthEffect,
     Ratings,
     ScoreDifferences,
+    in_one_order,
 )
 from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import (
@@ -35,7 +36,7 @@ class Shown:
     """How one kind of raters used a scale: ratings as shown, and the unscored by reason in words.
 
     ``position`` is that of bias.content, empty where the snapshot has none; ``band`` holds the first and last
-    tie, if not the usual ones.
+    tie, if not the usual ones. ``one_order``: nearly all pairs came in the same order.
     """
 
     label: str
@@ -45,6 +46,14 @@ class Shown:
     mean: float | None
     position: Mapping[str, Any] = field(default_factory=dict)
     band: tuple[int, int] | None = None
+    one_order: bool = False
+
+    @property
+    def side(self) -> int:
+        """1 where the first place is preferred, -1 the second; 0 where neither is shown."""
+        at = self.position
+        side = clear_side(at.get("share_first_low"), at.get("share_first_high"))
+        return 0 if self.one_order else side
 
     @property
     def points(self) -> int:
@@ -84,6 +93,7 @@ def shown(label: str, ratings: Ratings) -> list[Shown]:
             scale["mean"],
             scale.get("position") or {},
             band,
+            in_one_order(ratings["swapped"], ratings["comparisons"]),
         )
         for scale in ratings["scales"]
     ]
@@ -240,17 +250,23 @@ def _scale_sentences(one: Shown, level: float, named: bool) -> Iterator[str]:
             f"the middle of the scale is {one.neutral:g}."
         )
     if at.get("p") is not None:
-        yield _mirror_sentence(at, clear_side(at.get("share_first_low"), at.get("share_first_high")))
+        yield _mirror_sentence(one)
 
 
 def _interval(between: str, level: float) -> str:
     return f" ({level:g}% interval {between})" if between else ""
 
 
-def _mirror_sentence(at: Mapping[str, Any], side: int) -> str:
+def _mirror_sentence(one: Shown) -> str:
     """The interval of the share decides who is preferred; the test also sees how strongly."""
+    at, side = one.position, one.side
     differ = "differ" if at["p"] < 0.05 else "do not clearly differ"
     image = f"the ratings {differ} from their mirror image (p {equals(at['p'])})"
+    if one.one_order:
+        return (
+            "Nearly all pairs came in the same order, so a preference for a place may be one for the models "
+            f"shown there; {image}."
+        )
     if side:
         return f"The answer shown {'first' if side > 0 else 'second'} is preferred; {image}."
     return (

@@ -14,6 +14,7 @@ from django.db.models import Q
 
 from arena.models import Comparison, Study
 from leaderboard.agreement.coefficients import agreement
+from leaderboard.bias.content import in_one_order
 from leaderboard.bias.measures import own_family, ratings
 from leaderboard.pages.wording import FEWEST_PAIRS, counted
 from leaderboard.rater_kinds.families import kin_of
@@ -31,8 +32,6 @@ from leaderboard.stats.position_bias import place_worth
 from leaderboard.stats.tie_bands import verdicts
 
 PEOPLE: Final = "people"
-
-_MOST_IN_ONE_ORDER: Final = 0.75
 
 
 class NothingInCommonError(ValueError):
@@ -84,7 +83,7 @@ class SamePairs:
             f"{choice.label} saw {share:.0%} of pairs in the same order, so its preference for a place "
             "may be one for the models shown there."
             for choice in self.choices
-            if (share := self._in_one_order(choice)) > _MOST_IN_ONE_ORDER
+            if in_one_order(share := self._in_one_order(choice), 1.0)
         ]
 
     def _in_one_order(self, choice: Choice) -> float:

@@ -28,7 +28,7 @@ def verdict(kinds: Sequence[Kind]) -> Sequence[str]:
     """Sentences. Intervals decide who prefers something; groups are left out. Empty without ratings."""
     shown = [kind for kind in kinds if kind.replies and not kind.selector.startswith("group:")]
     preferences = (sentence for each in _LEANINGS for sentence in _preferences(shown, *each))
-    return [paragraph([each]) for each in (*preferences, *_swapped(shown))]
+    return [paragraph([each]) for each in (*preferences, *_in_one_order(shown), *_swapped(shown))]
 
 
 def of_one(kind: Kind) -> str:
@@ -36,7 +36,8 @@ def of_one(kind: Kind) -> str:
     one = kind.selector.startswith("judge:")
     agreement = list(_agreement(kind))
     who = ("it" if one else "they") if agreement else "people" if kind.selector == "people" else kind.label
-    sentences = [*agreement, *_own_preferences(kind, who, 1 if one else 2), *_swapped([kind])]
+    preferences = _own_preferences(kind, who, 1 if one else 2)
+    sentences = [*agreement, *preferences, *_in_one_order([kind]), *_swapped([kind])]
     return paragraph(sentences) if sentences else ""
 
 
@@ -70,7 +71,7 @@ def _agreement(kind: Kind) -> Iterator[str]:
 
 def _place(kind: Kind) -> Leaning:
     main = kind.shown[0] if kind.shown else None
-    at = main.position if main else {}
+    at = main.position if main and not main.one_order else {}
     share = main.share_first if main else None
     return share or 0.0, at.get("share_first_low"), at.get("share_first_high")
 
@@ -103,6 +104,17 @@ def _preferences(
             parts.append(f"{_named(some, kinds)} {verb('prefer', _number(some))} {which}")
     if any(low is not None for _, _, low, _ in leanings):
         yield "; ".join(parts) or f"nothing shows that a rater prefers {nothing}"
+
+
+def _in_one_order(kinds: Sequence[Kind]) -> Iterator[str]:
+    """A preference for a place cannot be told from one for what is shown there."""
+    found = [(kind, 0.0) for kind in kinds if not kind.panel and kind.shown and kind.shown[0].one_order]
+    if found:
+        number = _number(found)
+        yield (
+            f"{_named(found, kinds)} saw nearly all pairs in the same order, so nothing shows whether "
+            f"{'it' if number == 1 else 'they'} {verb('prefer', number)} a place or the models shown there"
+        )
 
 
 def _swapped(kinds: Sequence[Kind]) -> Iterator[str]:

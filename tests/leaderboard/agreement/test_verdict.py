@@ -76,8 +76,11 @@ def test_the_strongest_reason_for_doubt_follows():
     }
     flips = {"rate": 0.64, "low": 0.5}
     tables = {("correlation", "judge:a"): correlation()}
-    turned = tables | {("ratings", "judge:a"): {"scales": [scale], "flips": flips}}
-    placed = tables | {("ratings", "judge:a"): {"scales": [scale], "flips": {"rate": 0.2, "low": 0.05}}}
+    orders = {"scales": [scale], "comparisons": 90, "swapped": 45}
+    turned = tables | {("ratings", "judge:a"): orders | {"flips": flips}}
+    placed = tables | {("ratings", "judge:a"): orders | {"flips": {"rate": 0.2, "low": 0.05}}}
+    alike = tables | {("ratings", "judge:a"): orders | {"flips": None, "swapped": 5}}
+    assert not said(alike).rest, "what looks like a preference for a place may be one for the models there"
     assert said(turned).rest == "But Judge A changes its verdict in 64% of pairs when the order is swapped."
     assert said(placed).rest == "But Judge A prefers the answer shown second, in 70% of its choices."
 

@@ -64,7 +64,7 @@ def cells(one):
 )
 def test_ties_are_the_middle_of_each_scale_or_the_band(counts, band, ties):
     scale = payloads.scale(points=len(counts), counts=list(counts))
-    assert shown("Judge", {"scales": [scale], "band": band})[0].ties == ties
+    assert shown("Judge", payloads.ratings(scale, band=band))[0].ties == ties
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_the_interval_of_the_share_alone_decides_which_side_is_preferred(low, hi
 
 def test_tables_by_hand():
     scale = payloads.scale(points=3, counts=[5, 2, 1], unscored={"empty": 4})
-    table = mirror_table(shown("Judge", {"scales": [scale]})[0])
+    table = mirror_table(shown("Judge", payloads.ratings(scale))[0])
     assert table.rows == (
         ("Rating 1", 5, 1),
         ("Rating 2", 2, 2),

@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+import pytest
+
+from leaderboard.bias.table import position_sentences
 from leaderboard.raters.table import Kind
 from leaderboard.raters.verdict import of_one, verdict
 from tests.leaderboard import rater_payloads as payloads
@@ -69,3 +72,17 @@ def test_without_an_interval_nothing_is_said_of_a_preference():
     one = replace(kind("A", 0.9), ratings=payloads.ratings(payloads.scale(position=unknown)))
     assert of_one(one) == ""
     assert not verdict([one])
+
+
+@pytest.mark.parametrize("swapped", [0, 100])
+def test_who_saw_one_order_prefers_no_place(swapped):
+    one = kind("A", 0.9)
+    one = replace(one, ratings={**one.ratings, "swapped": swapped})
+    told = (
+        "A saw nearly all pairs in the same order, so nothing shows whether it prefers a place or the models "
+        "shown there."
+    )
+    assert verdict([one]) == [told]
+    assert of_one(one) == told
+    (said,) = [line for line in position_sentences(one.shown, None, None, 95.0) if "mirror image" in line]
+    assert said.startswith("Nearly all pairs came in the same order")
