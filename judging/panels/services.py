@@ -1,7 +1,7 @@
 """Panels: several judges as one rater, whose verdicts follow from theirs."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -174,14 +174,20 @@ def _verdicts(panel: Panel, members: dict[int, str], study: Study) -> Iterator[C
             rating=verdict.rating,
             reason="" if verdict.rating else Comparison.Reason.UNDECIDED,
             expected=verdict.mean,
-            rationale="\n".join(_in_words(members[rater], one) for rater, one in sorted(by_rater.items())),
+            rationale="\n".join(_reasons(members, by_rater, verdict)),
             revises_id=own.pk if own else None,
             source=Comparison.Source.PANEL,
         )
 
 
-def _in_words(name: str, ratings: _MemberRating) -> str:
-    return f"{name}: {ratings.rating} of {ratings.points}" if ratings.rating else f"{name}: no rating"
+def _reasons(
+    members: Mapping[int, str], by_rater: Mapping[int, _MemberRating], verdict: PanelVerdict
+) -> Iterator[str]:
+    """What each member said, and the mean before it was rounded."""
+    for rater, said in sorted(by_rater.items()):
+        yield f"{members[rater]}: {f'{said.rating} of {said.points}' if said.rating else 'no rating'}"
+    if verdict.mean is not None:
+        yield f"Mean: {verdict.mean:.4g} of {verdict.points}, rounded to {verdict.rating}"
 
 
 def sweep_panels() -> int:

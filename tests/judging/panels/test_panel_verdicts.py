@@ -88,3 +88,15 @@ def test_the_mean_is_not_further_than_a_point_from_its_rating(opinions: list[Opi
     preferences = [scales.preference(rating, points) for rating, points in given_ratings]
     assert verdict.mean == pytest.approx(4.5 + 3.5 * fmean(preferences))
     assert abs(verdict.rating - verdict.mean) <= 0.5 + 1e-9
+
+
+@given(OPINIONS, st.booleans())
+def test_a_mean_becomes_the_nearest_point_and_a_half_the_one_further_out(
+    opinions: list[Opinion], to_second: bool
+) -> None:
+    found = combined("mean", opinions, middle_to_second=to_second)
+    if found.rating is None or found.mean is None:
+        return
+    away = abs(found.rating - 4.5) - abs(found.mean - 4.5)
+    assert abs(found.rating - found.mean) <= 0.5 + 1e-9
+    assert away > -0.5 + 1e-9

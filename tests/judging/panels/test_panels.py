@@ -189,3 +189,13 @@ def test_panels_of_earlier_databases_are_told_who_they_are(panel: Panel) -> None
     members.name_members(apps, None)
     panel.rater.refresh_from_db()
     assert panel.rater.derived_from == ["judge-a", "judge-b"]
+
+
+def test_a_mean_is_told_as_it_was_before_it_was_rounded(
+    panel: Panel, judges: list[Judge], pair: Pair
+) -> None:
+    for judge, rating in zip(judges[:2], (2, 3), strict=True):
+        says(judge, pair, rating)
+    services.convene(panel.pk)
+    said = Comparison.objects.get(rater=panel.rater).rationale.splitlines()
+    assert said[2:] == ["Mean: 2.5 of 8, rounded to 2"]

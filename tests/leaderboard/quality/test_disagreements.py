@@ -176,7 +176,7 @@ def test_everything_on_the_page_of_a_settled_pair_is_in_its_order(operator, disp
     shown_swapped = Assignment.objects.get(purpose="adjudication").swapped
     page = operator.get(page_of(disputed)).content.decode()
     assert ("(6 of 8, mean 5.5)" if shown_swapped else "(3 of 8, mean 3.5)") in page
-    assert "A panel rounds its mean away from the middle." in page
+    assert "A panel rounds its mean to the nearest point, and a half to" in page
     assert '<span class="badge">panel</span>' in page
     assert "Judge J: 3 of 8" not in page
     # Ada and the judge saw the pair as it is, Bea the other way round.
