@@ -92,6 +92,7 @@ def studies(request: RaterRequest) -> HttpResponse:
         "mine": [each for each in entries if not each.study.is_closed],
         "seen": [each.study for each in mine if each.role == Role.VIEWER],
         "closed": [each for each in entries if each.study.is_closed],
+        "shows_a_pair": any(study.compares for study in others),
         "others": [(study, summary(study.description)) for study in others],
     }
     return render(request, "annotation/studies.html", context)

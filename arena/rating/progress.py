@@ -91,7 +91,7 @@ def why_nothing(study: Study) -> str:
     ):
         return ""
     missing = "no prompt has two answers" if study.compares else "no answer has requirements"
-    return f"Nothing to rate yet: {missing if answers.exists() else 'there are no answers'}."
+    return f"Nothing to rate yet: {missing if answers.exists() else 'no answers'}."
 
 
 def progress_in(study: Study, rater: Rater, claimed: Claimed | None = None) -> Progress:

@@ -100,3 +100,9 @@ def test_a_visitor_can_join_what_is_open(client: Client) -> None:
 def test_a_studys_training_is_none_of_another(client: Client, rater: Rater) -> None:
     make.make_training_pairs(make.make_study())
     assert training.waiting([member_of(rater, make.make_small_study())]) == {}
+
+
+@pytest.mark.parametrize("tasks", [["compare"], ["check", "compare"], ["score"]])
+def test_visitors_see_an_example_of_a_pair_only_where_they_can_compare(tasks: list[str]) -> None:
+    make.make_small_study(tasks=tasks, sign_up_open=True)
+    assert ("scale-example" in content(Client())) is ("compare" in tasks)

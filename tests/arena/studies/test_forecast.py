@@ -160,10 +160,10 @@ def test_a_closed_study_and_a_finished_one_say_so() -> None:
 @pytest.mark.parametrize(
     ("tasks", "answers", "words"),
     [
-        (("compare",), 0, "Nothing to rate yet: there are no answers."),
+        (("compare",), 0, "Nothing to rate yet: no answers."),
         (("compare",), 1, "Nothing to rate yet: no prompt has two answers."),
         (("check",), 2, "Nothing to rate yet: no answer has requirements."),
-        (("check", "score"), 0, "Nothing to rate yet: there are no answers."),
+        (("check", "score"), 0, "Nothing to rate yet: no answers."),
     ],
 )
 def test_a_study_with_nothing_to_rate(
