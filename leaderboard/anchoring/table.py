@@ -69,9 +69,10 @@ def leader(content: Content) -> str:
     )
     if not ranked:
         return ""
-    first, close = ranked[0], content["beside_the_leader"]
+    first = [row["contestant"] for row in ranked if row["rank"] == 1]
+    close = [name for name in content["beside_the_leader"] if name not in first]
     apart = f", but cannot be told apart from {enumerated(_some(close))}" if close else ""
-    leads = f"{first['contestant']} leads{apart}"
+    leads = f"{enumerated(_some(first))} {'leads' if len(first) == 1 else 'share the first place'}{apart}"
     return paragraph([*_worth(content), leads], content["simulated"])
 
 

@@ -126,9 +126,9 @@ class ResultsPage(Page):
         scored = counts["comparisons"] - counts["unscored"] - counts.get("identical", 0)
         yield Offer(
             "Ratings in the columns of Chatbot Arena",
-            "Every rating, with the order shown, category and protocol."
+            "Every rating of two models, with the order shown, category and protocol."
             f"{' Those of panels name their judges.' if rater_sets(self.snapshot, 'panel') else ''}",
-            counted(scored, "rating"),
+            "up to " * bool(counts.get("not_ranked")) + counted(scored, "rating"),
             (*self._files("arena"), self._note("arena")),
         )
         yield Offer(

@@ -126,7 +126,7 @@ GAMES: Final = Column(
     lambda e: e.row.games,
     lambda e: f"{e.row.games:,}",
     "num on-wide",
-    help="Ratings counted for this model: one for each pair and rater.",
+    help="How many ratings of its pairs count at this setting.",
 )
 USUAL: Final = (RANK, CONTESTANT, RATING, WINS, GAMES)
 """The columns of a board beside the drawn interval; the others are shown on demand."""

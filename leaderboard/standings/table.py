@@ -322,6 +322,7 @@ class RankTable:
 
     labels: tuple[str, ...]
     rows: tuple[tuple[str, tuple[RankCell, ...]], ...]
+    are_sure: bool = True  # intervals of the first and of another tell what is more than chance
 
 
 def rank_table(order: Sequence[str], boards: Sequence[tuple[str, Content]]) -> RankTable:
@@ -348,7 +349,8 @@ def rank_table(order: Sequence[str], boards: Sequence[tuple[str, Content]]) -> R
     rows = tuple(
         (name, tuple(cell(name, place) for place in range(len(boards)))) for name in order if name in shared
     )
-    return RankTable(tuple(label for label, _ in boards), rows)
+    are_sure = bool(ranges[0]) and any(ranges[1:])
+    return RankTable(tuple(label for label, _ in boards), rows, are_sure)
 
 
 def side_sentence(shown: RankTable) -> str:
@@ -360,6 +362,8 @@ def side_sentence(shown: RankTable) -> str:
     if all(cell.rank == cells[0].rank for _, cells in shown.rows for cell in cells):
         return f"{among} All raters give the same order."
     moved = sum(any(cell.tone for cell in cells) for _, cells in shown.rows)
+    if not shown.are_sure:
+        return f"{among} The orders differ. Without intervals nothing shows if by more than chance."
     if not moved:
         return f"{among} No rank clearly differs from that by {label}."
     clearly = f"{counted(moved, 'model')} clearly {verb('differ', moved)} in rank by some raters"

@@ -72,6 +72,11 @@ def test_ranks_side_by_side_are_among_the_models_that_all_rated():
         ["a", "b"], [("People", people | groups), ("Judge", judge | {"groups": [["a", "b"]]})]
     )
     assert side_sentence(unsure).endswith("No rank clearly differs from that by People.")
+    no_intervals = standings(standing("a", 1100.0, group=None), standing("b", 1000.0, group=None))
+    unknown = rank_table(["a", "b"], [("People", no_intervals), ("Judge", judge | groups)])
+    assert side_sentence(unknown).endswith("Without intervals nothing shows if by more than chance.")
+    alone = rank_table(["a"], [("People", people | groups), ("Judge", judge | groups)])
+    assert side_sentence(alone) == "No two models are ranked by all of them."
 
 
 def test_equal_scores_share_a_rank_beside_each_other_too():
