@@ -9,7 +9,7 @@ from tests.leaderboard.stats.rated_studies import METHODS, Design, coverage
 
 STUDIES = 300
 ROUNDS = 500
-KINDS = ("bootstrap", "sandwich", "t")
+KINDS = ("percentiles", "bootstrap", "sandwich", "t")
 BOTH = "prompts-and-raters"
 
 ONE_RATER = "one rater a prompt, no tastes"
@@ -51,12 +51,10 @@ def units(unit, design):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_coverage(method):
-    """Shares of 90 % and 95 % intervals in percent: percentile bootstrap, sandwich, sandwich with t."""
+    """Shares of 90 % and 95 % intervals in percent; percentiles are those of the bootstrap, not widened."""
     print(f"\n\n{method}: {STUDIES} studies each, {ROUNDS} rounds")
-    print(
-        "| studies | resampled | 90 %: bootstrap | sandwich | with t | 95 %: bootstrap | sandwich | with t |"
-    )
-    print("|---|---|--:|--:|--:|--:|--:|--:|")
+    columns = " | ".join(KINDS)
+    print(f"| studies | resampled | 90 %: {columns} | 95 %: {columns} |\n|---|---{'|--:' * 8}|")
     for name, unit, design in STUDIED:
         found = coverage(design, unit, STUDIES, ROUNDS, method)
         shares = [found[kind, level] for level in (90.0, 95.0) for kind in KINDS]
@@ -66,9 +64,10 @@ def test_coverage(method):
         print(f"| {shown} | {drawn} | {cells} |", flush=True)
         one_of_two = name == CROSSED and unit != BOTH
         if one_of_two or (name, unit) in ((SHARED, "games"), (TASTES, "prompts")):
-            assert found["bootstrap", 95.0] < 0.93
+            assert found["percentiles", 95.0] < 0.93
         elif name == NO_TASTES:
-            assert found["bootstrap", 95.0] > 0.97
+            assert found["percentiles", 95.0] > 0.97
         else:
             assert 0.92 < found["t", 95.0] < 0.985
-            assert number < 30 or 0.91 < found["bootstrap", 95.0] < 0.99
+            assert number < 30 or 0.91 < found["percentiles", 95.0] < 0.99
+            assert found["bootstrap", 95.0] > 0.915

@@ -43,3 +43,21 @@ def test_the_setting_is_kept_and_a_single_rater_not_worth_a_word(client):
     assert (used["same_raters"], used["clusters"]) == (3, 4)
     used = client.get("/studies/small/standings.json?raters=judge:strict").json()["parameters"]
     assert "same_raters" not in used
+
+
+def test_a_board_says_below_its_headline_that_raters_differ_in_taste(client, made):
+    said = "raters differ in taste, and the intervals do not allow for other raters."
+    assert said not in client.get("/studies/small/?raters=people").content.decode()
+    tastes = HandMade("alpha", "beta", categories=("chat",) * 12, slug="tastes")
+    ratings = {"Ada": (1, 2), "Ben": (8, 7), "Cal": (1, 8)}
+    for name, own in ratings.items():
+        rater = factories.make_rater(name=name)
+        for prompt in range(12):
+            tastes.rate("alpha", "beta", own[prompt % 2], prompt=prompt, rater=rater)
+    services.refresh(tastes.study)
+    page = client.get("/studies/tastes/?raters=people").content.decode()
+    link = f'<a href="{BOTH.replace("small", "tastes")}">Also allow for other raters</a>'
+    assert f'<p class="small muted">The 3 {said} {link}</p>' in page
+    assert page.count(said) == 1
+    used = client.get("/studies/tastes/standings.json?raters=people").json()["parameters"]
+    assert used["wider_for_other_raters"] > 2

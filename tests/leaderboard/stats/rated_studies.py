@@ -68,7 +68,11 @@ def simulate(design, seed):
 
 
 def truth(design, method):
-    """What the method finds in a study without end: tastes averaged over, by Gauss and Hermite's rule."""
+    return truth_of(design, METHODS[method][0])
+
+
+def truth_of(design, fit):
+    """What the fit finds in a study without end: tastes averaged over, by Gauss and Hermite's rule."""
     node, weight = np.polynomial.hermite_e.hermegauss(61)
     spread = np.sqrt(2.0) * np.hypot(design.prompt_taste, design.rater_taste)
     low, high = np.triu_indices(len(PUBLISHED), 1)
@@ -79,7 +83,7 @@ def truth(design, method):
         np.repeat(np.broadcast_to(x, counts.shape), counts.reshape(-1))
         for x in (low, high, np.array([[1.0], [0.5], [0.0]]))
     )
-    rating: np.ndarray = METHODS[method][0](make_games(a, b, score, 4)).rating
+    rating: np.ndarray = fit(make_games(a, b, score, 4)).rating
     return rating
 
 
@@ -91,6 +95,7 @@ def intervals(games, method, rounds):
     fitted = fit(games)
     error = sandwich(games, fitted).standard_error
     for level in LEVELS:
+        yield "percentiles", level, central_interval(samples, level)
         yield "bootstrap", level, central_interval(samples, level, games.units)
         yield "sandwich", level, normal_interval(fitted.rating, error, level)
         yield "t", level, normal_interval(fitted.rating, error, level, games.units)

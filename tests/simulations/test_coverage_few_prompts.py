@@ -1,0 +1,87 @@
+"""How often 95 % intervals of every method hold the truth, from few prompts to many.
+
+Every pair of four contestants once on every prompt, on which each is better or worse by 150 points (standard
+deviation). *Plain* percentiles are not widened for the number of prompts.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from leaderboard.stats import (
+    bootstrap_davidson,
+    bootstrap_ordinal,
+    bradley_terry,
+    central_interval,
+    davidson,
+    normal_interval,
+    ordinal,
+    sandwich,
+)
+from leaderboard.stats.bradley_terry import bootstrap_fit
+from leaderboard.stats.elo import EloParameters
+from leaderboard.stats.elo_mean import bootstrap_mean_elo, mean_elo
+from tests.leaderboard.stats.ordinal_studies import Setting
+from tests.leaderboard.stats.rated_studies import Design, simulate, truth_of
+
+STUDIES = 400
+ROUNDS = 500
+PROMPTS = (5, 15, 60, 200)
+ELO = EloParameters()
+
+
+def fitted(design, seed):
+    """Of each method of games its strengths, their standard errors and its samples."""
+    games, prompt, _ = simulate(design, seed)
+    games = replace(games, cluster=prompt)
+    arrays = {"cluster": prompt, "rounds": ROUNDS, "seed": seed}
+    elo, plain, ties = mean_elo(games, ELO), bradley_terry(games), davidson(games)
+    found = {
+        "Elo": (elo, bootstrap_mean_elo(games, elo, rounds=ROUNDS, seed=seed)),
+        "Bradley-Terry": (plain, bootstrap_fit(games, plain, rounds=ROUNDS, seed=seed)),
+        "Davidson": (ties, bootstrap_davidson(games.a, games.b, games.score, 4, **arrays)),
+    }
+    for name, (fit, again) in found.items():
+        yield name, fit.rating, sandwich(games, fit).standard_error, again.samples
+
+
+def fitted_ordinal(setting, seed):
+    ratings = setting.study(seed)
+    fit = ordinal(ratings, resample="prompts")
+    again = bootstrap_ordinal(ratings, resample="prompts", rounds=ROUNDS, seed=seed)
+    yield "ordinal", fit.rating, fit.rating_se, again.samples
+
+
+def held(found, true, prompts) -> Iterator[tuple[str, list[float]]]:
+    """The share of contestants whose interval holds the truth: plain, bootstrap, sandwich; mean widths."""
+    for name, rating, error, samples in found:
+        ends = (
+            central_interval(samples, 95),
+            central_interval(samples, 95, prompts),
+            normal_interval(rating, error, 95, prompts),
+        )
+        inside = [np.mean((low <= true[name]) & (true[name] <= high)) for low, high in ends]
+        yield name, [*inside, *(np.mean(high - low) for low, high in ends)]
+
+
+@pytest.mark.parametrize("prompts", PROMPTS)
+def test_coverage(prompts):
+    design = Design(prompts, prompt_taste=150.0)
+    setting = Setting("", "prompts", {"prompts": prompts, "prompt_effect": 0.86})
+    fits = {"Elo": lambda games: mean_elo(games, ELO), "Bradley-Terry": bradley_terry, "Davidson": davidson}
+    true = {name: truth_of(design, fit) for name, fit in fits.items()} | {"ordinal": setting.truth()[0]}
+    rows: dict[str, list[list[float]]] = {}
+    for seed in range(STUDIES):
+        for name, row in held(fitted(design, seed), true, prompts):
+            rows.setdefault(name, []).append(row)
+        for name, row in held(fitted_ordinal(setting, seed), true, prompts) if seed < STUDIES // 2 else ():
+            rows.setdefault(name, []).append(row)
+    print(f"\n\n{prompts} prompts, {STUDIES} studies (ordinal {STUDIES // 2}), {ROUNDS} rounds")
+    print("| method | plain | bootstrap | sandwich | widths |\n|---|--:|--:|--:|--:|--:|--:|")
+    for name, each in rows.items():
+        shares, widths = np.split(np.mean(each, axis=0), 2)
+        cells = [f"{100 * share:.1f}" for share in shares] + [f"{width:.0f}" for width in widths]
+        print(f"| {prompts} | {name} | {' | '.join(cells)} |", flush=True)
+        assert 0.925 < shares[1] < 0.965
