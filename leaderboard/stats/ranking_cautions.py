@@ -17,7 +17,7 @@ from leaderboard.stats.ranking_rows import Tally
 
 # Intervals from fewer prompts or raters say how many.
 FEWEST_CLUSTERS: Final = 30
-# From this many on intervals held their level in simulations; fewer were not tried.
+# From this many on intervals held their level in simulations, where all have as many ratings.
 FEWEST_TRIED: Final = 5
 # With fewer rounds beyond an end of a percentile interval that end moves visibly with the seed.
 FEWEST_BEYOND: Final = 5
@@ -227,7 +227,7 @@ def _what_few_mean(method: Method, games: Games) -> str:
     tried = FEWEST_CLUSTERS if method.name == "elo-study" else _fewest_tried(games)
     if games.units < tried:
         return f"Nobody has tested whether they are reliable with fewer than {tried}"
-    return f"In simulations they were reliable with as few as {tried}"
+    return f"In simulations with ratings spread evenly they were reliable with as few as {tried}"
 
 
 def _fewest_tried(games: Games) -> int:

@@ -138,7 +138,7 @@ def _held(setting, ratings, truth, rounds):
     error = np.array([*fit.rating_se, fit.position_se, *(effect.se for effect in effects)])
     true = np.array([*rating, position, *(effect * fitted.sd for fitted in effects)])
     intervals = (
-        central_interval(samples, 95, fit.units),
+        central_interval(samples, 95),
         (centre - NORMAL_95 * error, centre + NORMAL_95 * error),
     )
     both = [(low <= true) & (true <= high) for low, high in intervals]

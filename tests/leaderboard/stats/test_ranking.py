@@ -293,7 +293,8 @@ class TestResampling:
         drawn, warnings = self.used(ratings, resample=BOTH)
         assert drawn == (BOTH, 40, 7)
         assert warnings == (
-            "The intervals come from only 7 raters. In simulations they were reliable with as few as 3."
+            "The intervals come from only 7 raters. In simulations with ratings spread evenly they were "
+            "reliable with as few as 3."
         )
         few = replace(ratings, prompt=ratings.prompt % 4)
         _, warnings = self.used(few, resample=BOTH)
