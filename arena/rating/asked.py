@@ -1,4 +1,4 @@
-"""What a study asks of its raters, in words."""
+"""The tasks of a study in words for its raters."""
 
 from typing import Final
 

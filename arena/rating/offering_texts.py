@@ -67,7 +67,7 @@ def has_questions() -> Exists:
 
 
 def asked_texts(study: Study, kind: str) -> CompletionQuerySet:
-    """What people are asked to score, or to check."""
+    """The texts that people are asked to score, or to check."""
     return (texts_of(study).filter(has_questions()) if kind == CHECK else texts_of(study)).order_by()
 
 

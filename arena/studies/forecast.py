@@ -146,7 +146,7 @@ def may_rate(study: Study) -> dict[int, int | None]:
 
 
 class Supply(NamedTuple):
-    """Whether there are people for what is left of one task.
+    """Counts whether people suffice for what is left of one task.
 
     stuck: opinions that are left, and that nobody who may rate can give. lacking: how many people are missing
     where most are; everywhere: as many are missing for all. able: who has something left to do.
@@ -161,7 +161,7 @@ class Supply(NamedTuple):
 def supply(
     needs: Mapping[int, int], fresh: int, wants: int, done: Iterable[tuple[int, int]], people: Collection[int]
 ) -> Supply:
-    """``needs``: opinions left by item, ``fresh`` how many more items need ``wants``.
+    """Count who there is for ``needs``, opinions left by item, and ``fresh`` more items that need ``wants``.
 
     ``done``: items and who is not offered them again.
     """
@@ -242,7 +242,7 @@ def _rows(found: Iterable[QuerySet[Any]], item: str) -> Iterator[tuple[int, int]
 
 
 class Outlook(NamedTuple):
-    """What is to be said of the rest of a study; ``invite`` is what a link to its people says.
+    """Sentences about the rest of a study; ``invite`` is what a link to its people says.
 
     goes_on: somebody who may rate has something left.
     """
