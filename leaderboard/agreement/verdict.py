@@ -139,7 +139,7 @@ def verdict(
         known = claim(of_people) is not Claim.EMPTY
         return Verdict(rest=paragraph([people_said(of_people)])) if known else Verdict()
     if people is None:
-        unknown = "only judges have rated so far, so nothing shows whether they rate as people would"
+        unknown = "only ratings by judges count so far, so nothing shows whether they rate as people would"
         return Verdict(paragraph([unknown]), paragraph(_doubt(judges)))
     first, *others = _agreement(judges, people["raters"], of_people)
     doubts = _doubt(judges, but=any(judge.is_praised for judge in judges))

@@ -97,7 +97,7 @@ class Removals:
         if self.removed is None or self.instead is None:
             return f"No removal of {what} was found that puts another model before {first}."
         if not self.removed:
-            return f"{first} and {names[self.instead]} share the first place."
+            return f"{first} shares the first place, without any removal."
         cut = f", and cut off {', '.join(names[other] for other in self.cut_off)}" if self.cut_off else ""
         percent, instead = f"{100 * self.removed / self.units:.2g}%", names[self.instead]
         return (

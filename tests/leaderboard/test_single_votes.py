@@ -482,7 +482,10 @@ def test_what_waits_for_how_many_people_is_told_operators_alone(
     assert bool(told) is bool(helps)
     text = Client().get(silent.study.get_absolute_url()).content.decode()
     assert publication.no_people_yet(silent.study) in text
+    assert "Only ratings by judges count so far" in text
     assert "Waiting to count" not in text
+    notes = Client().get(f"/api/v1/studies/{silent.study.slug}/standings/").json()["notes"]
+    assert notes == [publication.no_people_yet(silent.study)]
 
 
 def test_judges_that_wait_are_told_apart(silent: OpenStudy) -> None:

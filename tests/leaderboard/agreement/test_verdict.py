@@ -166,7 +166,7 @@ def test_few_pairs_are_no_verdict(content):
 def test_without_people_or_judges_the_other_half_is_said():
     assert said({}, [PEOPLE]).rest == "People agree with each other (r\u00a00.60, interval 0.50–0.70)."
     assert said({}, [PEOPLE], {}) == said({}, [], {}) == Verdict()
-    assert said({}, [JUDGE]).short.startswith("Only judges have rated so far")
+    assert said({}, [JUDGE]).short.startswith("Only ratings by judges count so far")
     assert said({}).short == "No judge can be compared with people yet."
 
 

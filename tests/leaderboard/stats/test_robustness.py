@@ -65,7 +65,7 @@ class TestByHand:
     def test_a_shared_first_place_needs_no_removal(self):
         found = fewest_removals(make_votes((0, 1, 1, 1), (0, 1, 0, 1), (0, 2, 1, 1), (1, 2, 1, 1)))
         assert (found.removed, {found.first, found.instead}) == (0, {0, 1})
-        assert "share the first place" in found.sentence("ABC")
+        assert "A shares the first place" in found.sentence("ABC")
 
     def test_whole_prompts_and_who_is_cut_off(self):
         # Prompt 0 holds all of A's three wins: without it B leads.
