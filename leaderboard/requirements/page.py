@@ -87,6 +87,7 @@ class RequirementsPage(TextsPage):
     tab: ClassVar[str] = "study-requirements"
     kind: ClassVar[str] = CHECKS
     by: ClassVar[str] = "Checked by"
+    task: ClassVar[str] = "check"
     ranked_by: ClassVar[str] = "drfr"
     api: ClassVar[str] = "show_requirements"
 
@@ -105,7 +106,7 @@ class RequirementsPage(TextsPage):
 
     def stored_content(self) -> Content | None:
         if not self.known.raters:
-            raise self.nobody("nobody has checked an answer against its requirements yet", "check", "check")
+            raise self.nobody_yet("nobody has checked an answer against its requirements yet")
         return self.stored.get(CHECKS, self.asked.raters)
 
     def seal(self, content: Content) -> Content:

@@ -37,6 +37,7 @@ class ScoresPage(TextsPage):
     tab: ClassVar[str] = "study-scores"
     kind: ClassVar[str] = SCORES
     by: ClassVar[str] = "Scored by"
+    task: ClassVar[str] = "score"
     ranked_by: ClassVar[str] = "mean"
     least_room: ClassVar[float] = 0.05
     api: ClassVar[str] = "show_scores"
@@ -47,7 +48,7 @@ class ScoresPage(TextsPage):
 
     def stored_content(self) -> Content | None:
         if not self.known.raters:
-            raise self.nobody("nobody has scored an answer of this study yet", "score", "score")
+            raise self.nobody_yet("nobody has scored an answer of this study yet")
         own, everybody = (self.stored.get(SCORES, raters) for raters in (self.asked.raters, ""))
         if own is None or everybody is None:
             return None

@@ -36,7 +36,11 @@ def _about(found: Content) -> str:
     )
     intervals = (
         f"Intervals of {used['level']:g}% over prompts; {used['rounds']} resamples, seed {used['seed']}."
-        if any(each["mean_low"] is not None for entry in found["raters"] for each in entry["contestants"])
+        if any(
+            each["mean_low"] is not None
+            for entry in found["raters"]
+            for each in (entry, *entry["contestants"])
+        )
         else "These numbers give no interval."
     )
     return (

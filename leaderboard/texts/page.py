@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from arena.models import Study
-from arena.rating.publication import no_people_yet, waiting
+from arena.rating.publication import in_groups, no_people_yet, waiting
 from leaderboard.models import Snapshot
 from leaderboard.pages.dots import Axis
 from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel
@@ -23,7 +23,7 @@ from leaderboard.rater_kinds.page import choices, ending
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import Found
-from leaderboard.snapshots.settings import Scope
+from leaderboard.snapshots.settings import PEOPLE, Scope
 from leaderboard.snapshots.stored import Stored
 from leaderboard.texts.asked import BESIDE_PAIRS, AskedOfAnswers, AskedOfTexts, Known, NoOpinionsError
 from leaderboard.texts.table import lead
@@ -85,10 +85,10 @@ class AnswersPage(Page):
         """Whether what few opinions tell is hidden, as until the study closes."""
         return not (self.study.is_closed or self.operator)
 
-    def nobody(self, said: str, what: str, task: str = "") -> NoOpinionsError:
-        """That nobody said anything, or where raters do the ``task`` that what they may have said waits."""
-        asked = task in ("", *self.study.tasks)
-        return NoOpinionsError((asked and no_people_yet(self.study, what).removesuffix(".")) or said)
+    def nobody(self, said: str, what: str, *, asked: bool = True) -> NoOpinionsError:
+        """That nobody said anything, or where raters are ``asked`` that what they may have said waits."""
+        waits = no_people_yet(self.study, what) if asked else ""
+        return NoOpinionsError(waits.removesuffix(".") or said)
 
     @property
     def waiting(self) -> str:
@@ -218,8 +218,14 @@ class TextsPage(AnswersPage):
 
     asked: AskedOfTexts
 
+    task: ClassVar[str]
+    """What raters do, by the name that the study has for it; a noun as well."""
+
     ranked_by: ClassVar[str]
     least_room: ClassVar[float] = 1.0
+
+    def nobody_yet(self, said: str) -> NoOpinionsError:
+        return self.nobody(said, self.task, asked=self.task in self.study.tasks)
 
     @cached_property
     def beside(self) -> Content | None:
@@ -257,7 +263,16 @@ class TextsPage(AnswersPage):
         if self.content is None:
             return []
         chosen = {self.asked.raters: self.content["label"]}
-        return [*self.notes(self.content), *kin_sentences(self.study, chosen)]
+        said = [*self.notes(self.content), *kin_sentences(self.study, chosen), self._waits]
+        return [each for each in said if each]
+
+    @property
+    def _waits(self) -> str:
+        """How what raters say comes to count, where they are asked and others see the numbers."""
+        if self.task not in self.study.tasks:
+            return ""
+        counts = PEOPLE in self.known.selectors
+        return in_groups(self.study) if counts else no_people_yet(self.study, f"{self.task} by people")
 
     def _switches(self) -> Iterator[Switch]:
         yield from super()._switches()

@@ -327,3 +327,12 @@ def test_the_only_model_is_not_held_against_its_own_average(client):
     assert page.verdict[0].startswith("Ada scores 3.50 (")
     assert [row.measured.cells[0] for row in page.rows] == ["–"]
     assert page.notices == ["Only 2 prompts: others may give other numbers."]
+
+
+def test_beside_scores_of_judges_a_page_says_how_those_of_people_come_to_count(client):
+    made = scored_study({"judge-q": {"Ada": [3, 4] * 6}}, slug="judged", visibility="public")
+    assert page_of(client, made).notices[-1] == no_people_yet(made, "score by people")
+    made.closed_at = timezone.now()
+    made.save()
+    refresh(made)
+    assert "by people" not in " ".join(page_of(client, made).notices)

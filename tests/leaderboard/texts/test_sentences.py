@@ -10,12 +10,14 @@ from scipy.stats import ttest_rel
 
 from leaderboard.requirements import table as checks
 from leaderboard.requirements.content import Asked as AskedOfChecks
-from leaderboard.requirements.content import Figures, seal
+from leaderboard.requirements.content import Figures, drfr, seal
 from leaderboard.requirements.reading import Requirement, Said, gathered
+from leaderboard.requirements.report import as_text as checks_report
 from leaderboard.scores import table as scores
-from leaderboard.scores.content import Asked, of_contestants, scored
+from leaderboard.scores.content import Asked, as_printed, of_contestants, scored
 from leaderboard.scores.content import seal as seal_scores
 from leaderboard.scores.reading import ScoreRow, ScoreRows
+from leaderboard.scores.report import as_text as scores_report
 from leaderboard.snapshots.reading import Choice
 from leaderboard.stats.gold import UNSCORED
 from leaderboard.stats.requirements import NO, UNKNOWN, YES
@@ -44,7 +46,7 @@ def said_of_models(draw, values, lost):
     return found
 
 
-def content_of_scores(said):
+def scores_of(said):
     rows = tuple(
         ScoreRow(rater, 0, hash((name, prompt)), prompt, name, 0, 1.0, 5.0, value, None, "", None, None, None)
         for name, own in said.items()
@@ -54,12 +56,18 @@ def content_of_scores(said):
     )
     if not rows:
         return None
-    found = scored(ScoreRows("s", rows, (PEOPLE,)).arrays(), Asked("people"))
+    return scored(ScoreRows("s", rows, (PEOPLE,)).arrays(), Asked("people"))
+
+
+def content_of_scores(said):
+    found = scores_of(said)
+    if found is None:
+        return None
     of_everybody = found.by_rater()
     return {"parameters": {"raters": "people"}, **of_contestants(found, PEOPLE), **of_everybody}
 
 
-def content_of_checks(said):
+def checks_of(said):
     asked = [
         Requirement(prompt, prompt, f"p{prompt}", 0, ("Style",), True, "", "", "")
         for prompt in range(len(next(iter(said.values()))))
@@ -73,7 +81,12 @@ def content_of_checks(said):
     ]
     if not rows:
         return None
-    return Figures(gathered("s", asked, rows, (PEOPLE,)), AskedOfChecks("people")).by(PEOPLE)
+    return gathered("s", asked, rows, (PEOPLE,))
+
+
+def content_of_checks(said):
+    found = checks_of(said)
+    return None if found is None else Figures(found, AskedOfChecks("people")).by(PEOPLE)
 
 
 def told_apart(said, one, other):
@@ -183,3 +196,27 @@ def test_sentences_about_requirements_say_what_their_table_says(said):
             check_lead(*own, checks.verdict(shown), {})
     prompts = {each["prompt"] for each in content["questions"]}
     assert prompts_said(checks.notes(content)) == len(prompts)
+
+
+def without_intervals(text):
+    return "These numbers give no interval." in text
+
+
+@given(said=said_of_models((1, 3, 4, 5), (None, "absent")))
+@settings(max_examples=30, deadline=None)
+def test_the_command_of_scores_speaks_of_intervals_only_where_it_prints_some(said):
+    found = scores_of(said)
+    if found is not None:
+        told = scores_report(as_printed("s", found, (), None))
+        means = told.partition("\n\n")[2].partition("\n\n")[0]
+        assert without_intervals(told) == (" to " not in means)
+
+
+@given(said=said_of_models((YES, NO), (UNKNOWN, UNSCORED, "absent")))
+@settings(max_examples=30, deadline=None)
+def test_the_command_of_requirements_speaks_of_intervals_only_where_it_prints_some(said):
+    found = checks_of(said)
+    if found is not None:
+        told = drfr(found)
+        ends = [own["low"] for each in told["raters"][0]["contestants"] for own in each["sets"].values()]
+        assert without_intervals(checks_report(told)) == (not any(end is not None for end in ends))
