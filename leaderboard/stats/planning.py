@@ -251,6 +251,8 @@ SMALLEST_GAP: Final = 0.001
 LARGEST_GAP: Final = 100_000.0
 # With fewer at hand their variance is itself known only roughly.
 FEW_PROMPTS: Final = 30
+# Points; where one wins nearly always, the interval of few prompts varies less than its width says.
+WIDE_GAP: Final = 150.0
 MORE_FOR_MORE: Final = (
     "Some numbers rise with the raters. Every rating counts the same, so a few new prompts with many ratings "
     "outweigh all earlier prompts; it takes more new ones to balance that."
@@ -347,7 +349,7 @@ class Plan:
 
     def _needed(self, more: str, total: str) -> str:
         need = self.need
-        bound = "at most about" if self._bounded else "about"
+        bound = "at most about" if self._bounded or self.aim.gap >= WIDE_GAP else "about"
         prompts = "prompt" if need.more == 1 else "prompts"
         return f"{bound} {need.more:,} {more}{prompts}{total} with {raters_words(need.raters)} for every pair"
 
@@ -371,6 +373,11 @@ class Plan:
             )
         elif self.variance.within is None:
             found.append("No two raters rated the same pair, so nothing shows what more raters would save.")
+        if self.need.more and self.aim.gap >= WIDE_GAP:
+            found.append(
+                f"For gaps from {WIDE_GAP:g} points on the numbers are upper bounds: the chance is higher "
+                f"than {self.aim.power:g}%."
+            )
         if any(later.more > fewer.more for fewer, later in pairwise(self.needs)):
             found.append(MORE_FOR_MORE)
         return tuple(found)

@@ -7,12 +7,12 @@ import pytest
 
 from leaderboard.stats import Method, bradley_terry
 from leaderboard.stats.head_to_head import difference
-from leaderboard.stats.planning import plan_from_assumptions, plan_from_data
+from leaderboard.stats.planning import WIDE_GAP, plan_from_assumptions, plan_from_data
 from leaderboard.stats.ratings import make_ratings
 from tests.leaderboard.stats.test_planning import eight_points, make_study
 
 STUDIES = 500
-PILOTS = 500
+PILOTS = 300
 LARGE = 100_000
 MAKE = {"eight points": eight_points, "ties by chance": make_study}
 
@@ -77,7 +77,7 @@ def together(pilot, more):
         ("eight points", 4, 80, 150.0, 3, 95.0, 80.0),
         ("eight points", 4, 80, 300.0, 1, 95.0, 80.0),
         ("eight points", 4, 80, 300.0, 3, 95.0, 80.0),
-        ("eight points", 2, 400, 150.0, 1, 95.0, 80.0),
+        ("eight points", 2, 400, 150.0, 1, 95.0, 80.0),  # wide gaps: upper bounds
         ("eight points", 4, 400, 150.0, 3, 95.0, 80.0),
         ("ties by chance", 2, 80, 150.0, 3, 95.0, 80.0),
         ("ties by chance", 4, 80, 150.0, 1, 95.0, 80.0),
@@ -104,7 +104,7 @@ def test_plans_from_assumptions(kind, contestants, apart, prompt_sd, raters, lev
         f"ties, raters correlate by {correlation:.2f}, {raters} raters, {level:g} %: {prompts} prompts, told "
         f"apart {100 * np.mean(told):.1f} % (planned {power:g} %)"
     )
-    assert abs(100 * np.mean(told) - power) < 6
+    assert -6 < 100 * np.mean(told) - power < (6 if gap < WIDE_GAP else 20)
 
 
 @pytest.mark.parametrize("contestants", [2, 4])

@@ -466,7 +466,14 @@ class TestPlan:
         assert plan_from_data(make_study(40), gap=20).warnings() == ()
         few = plan_from_data(make_study(20), gap=20).warnings()
         assert few == ("Only 20 prompts show how much prompts differ. Take the number as rough.",)
-        assert plan_from_assumptions(250).warnings() == ()
+        assert plan_from_assumptions(100).warnings() == ()
+
+    def test_wide_gaps_get_upper_bounds(self):
+        plan = plan_from_assumptions(250)
+        assert "You need at most about " in plan.sentence()
+        assert plan.warnings() == (
+            "For gaps from 150 points on the numbers are upper bounds: the chance is higher than 80%.",
+        )
 
     def test_ties_off_and_raters_stay_in_step(self):
         study = make_study(60)
