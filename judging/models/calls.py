@@ -56,11 +56,11 @@ class Progress:
 
     @property
     def done(self) -> int:
-        return self.scored + self.unscored_total + self.identical + self.put_aside
+        return self.scored + self.unscored_total + self.identical
 
     @property
     def waiting(self) -> int:
-        return self.assigned - self.done - self.failed
+        return self.assigned - self.done - self.failed - self.put_aside
 
     @property
     def calls(self) -> int:

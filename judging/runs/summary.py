@@ -21,6 +21,7 @@ JsonObject = Mapping[str, Any]
 
 BESIDE: Final = {
     "failed": "failed",
+    "put_aside": "put aside",
     "in_flight": "in flight",
     "cached": "from the cache",
     "retried": "repeated",
@@ -32,9 +33,10 @@ def label(found: JsonObject) -> str:
 
 
 def progress(run: JsonObject) -> str:
-    done = run["assigned"] - run["waiting"] - run["failed"]
+    done = run["assigned"] - run["waiting"] - run["failed"] - run["put_aside"]
     unscored = f", {_unscored(run):,} not rated" if _unscored(run) else ""
-    parts = [f"{done:,}/{run['assigned']:,} done: {run['scored']:,} rated{unscored}{_beside(run)}"]
+    identical = f", {run['identical']:,} identical" if run["identical"] else ""
+    parts = [f"{done:,}/{run['assigned']:,} done: {run['scored']:,} rated{unscored}{identical}"]
     parts += [f"{run[name]:,} {words}" for name, words in BESIDE.items() if run[name]]
     if run["cost"] is not None:
         parts.append(f"cost {_spent(run)}")
@@ -143,11 +145,6 @@ def duration(seconds: float) -> str:
 
 def _unscored(run: JsonObject) -> int:
     return sum(run["unscored"].values())
-
-
-def _beside(run: JsonObject) -> str:
-    kinds = {"identical": "identical", "put_aside": "put aside"}
-    return "".join(f", {run[name]:,} {words}" for name, words in kinds.items() if run[name])
 
 
 def _spent(run: JsonObject) -> str:

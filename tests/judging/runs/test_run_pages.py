@@ -1,20 +1,25 @@
 """The pages of runs: what they offer, show and refuse."""
 
 from collections import deque
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from time import time
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone
 from django.utils.html import strip_tags
+from hypothesis import given
+from hypothesis import strategies as st
 
-from arena.models import Assignment, Study
+from arena.models import Assignment, Rater, Study
 from judging.endpoints.limits import Outage
 from judging.models import Judge, JudgeCall, JudgeRun, Price, Purse
-from judging.runs import limiting
+from judging.models.calls import Progress
+from judging.runs import limiting, summary
 from judging.runs.lifecycle import cancel_run, finish_if_done, pause_run, start_run
 from tests import factories as make
 from tests.factories import make_judge, make_small_study, make_user
@@ -301,3 +306,31 @@ def test_a_cost_is_unknown_only_of_calls_that_were_made_and_the_price_is_asked_f
     assert ("unknown" in page) is bool(said)
     assert said is None or said in page
     assert ("Enter the model's price" in page) is (asked and not priced)
+
+
+COUNTS = st.tuples(*[st.integers(0, 3)] * 6)
+
+
+@given(COUNTS)
+def test_what_became_of_the_questions_adds_up_on_the_page_and_in_the_terminal(
+    counts: tuple[int, ...],
+) -> None:
+    scored, empty, identical, failed, put_aside, left = counts
+    progress = Progress(
+        assigned=sum(counts),
+        scored=scored,
+        unscored={"empty": empty} if empty else {},
+        identical=identical,
+        failed=failed,
+        put_aside=put_aside,
+    )
+    assert (progress.done, progress.waiting) == (scored + empty + identical, left)
+    run = JudgeRun(state="running", judge=Judge(rater=Rater(slug="loop")), pk=1)
+    page = render_to_string("judging/_progress.html", {"run": run, "progress": progress})
+    heading = " ".join(strip_tags(page).split()).partition(" done")[2].partition(" no rating")[0]
+    named = {"failed": failed, "put aside": put_aside, "left": left}
+    assert heading == "".join(f", {number} {word}" for word, number in named.items() if number)
+    told = {field.name: getattr(progress, field.name) for field in fields(progress)}
+    told |= {"waiting": progress.waiting, "seconds_left": None, "silent_seconds": None}
+    said = summary.progress(told)
+    assert said.startswith(f"{progress.done}/{progress.assigned} done: {scored} rated")

@@ -73,7 +73,7 @@ def test_progress_in_one_line() -> None:
     assert silent.endswith("; no reply has come from the endpoint for 40 s; it is asked again")
     quiet = run(cost=None, per_minute=None, seconds_left=None, identical=4, put_aside=1200)
     assert runs_text.progress(quiet).endswith(
-        "4 identical, 1,200 put aside; 5 failed; 8 in flight; 12 from the cache; 20 repeated"
+        "4 identical; 5 failed; 1,200 put aside; 8 in flight; 12 from the cache; 20 repeated"
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from arena.data.importing.imports import import_files
-from arena.models import Comparison, Pair, Study
+from arena.models import Comparison, Pair, Rater, Study
 from arena.people.rater_data import pseudonym
 from leaderboard.files import interchange, selection
 from leaderboard.models import Snapshot
@@ -370,3 +370,20 @@ def test_a_panel_is_marked_or_left_out_where_its_judges_are_too(made, what, rows
     left_out = 0 if rows_of_panels else 1
     assert note["left_out"].get(interchange.OF_PANELS, 0) == left_out
     assert written(made, what, raters="judge:both")[1]["rows"] == 1
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+@pytest.mark.parametrize(("members", "panels", "note"), [(["judy"], 1, 0), (["judy", "rudy"], 0, 1)])
+def test_a_panel_in_a_file_for_other_programs_is_no_judge_after_an_import(
+    made, tmp_path, form, members, panels, note
+):
+    panel = make.make_rater(kind="judge", slug="both", derived_from=members)
+    made.rate("Alpha", "=Beta", 1, rater=panel, source="panel")
+    file = tmp_path / f"votes.{form}"
+    file.write_bytes(b"".join(interchange.vote_file(made.study, "arena", form, {}).pieces))
+    report = import_files("copy", [file])
+    assert report.errors == []
+    imported = Rater.objects.filter(study__slug="copy", kind="judge")
+    assert list(imported.independent().values_list("slug", flat=True)) == ["judy"]
+    assert imported.panels().count() == panels
+    assert sum("left out, with 1 rating" in each.text for each in report.notes) == note
