@@ -8,6 +8,7 @@ from arena.management.command import ArenaCommand
 from arena.models import Completion
 from leaderboard.local_features.measuring import Measuring, Summary
 from leaderboard.local_features.model import Dropout, LocalModel, LocalModelError, Wanted
+from leaderboard.pages.wording import counted, enumerated
 from leaderboard.terminal.options import flag, number, study_named
 
 
@@ -61,9 +62,14 @@ class Command(ArenaCommand):
     def _report(self, summary: Summary) -> None:
         for sentence in summary.too_long:
             self.stderr.write(f"Left out, prompt {sentence}.")
-        done = f"{summary.measured:,} answers measured, {summary.features:,} features stored"
-        left = f"{summary.known:,} were measured before, {summary.without_text:,} have no known text"
-        self.stdout.write(f"{done}. {left}, {len(summary.too_long):,} are too long.")
+        measured, stored = counted(summary.measured, "answer"), counted(summary.features, "feature")
+        others = {
+            "measured before": summary.known,
+            "without a known text": summary.without_text,
+            "too long": len(summary.too_long),
+        }
+        left = enumerated([f"{number:,} {what}" for what, number in others.items() if number] or [""])
+        self.stdout.write(f"{measured} measured, {stored} stored.{f' Others: {left}.' if left else ''}")
 
 
 def _wanted(options: dict[str, Any]) -> Wanted:
