@@ -218,8 +218,15 @@ def test_win_rates_count_a_tie_half_and_have_wilsons_intervals():
 def test_ratings_stand_beside_the_unscored_with_the_largest_scale_first():
     scale = {"points": 3, "counts": [6, 1, 3], "share_first": 6 / 9, "mean": 1.7}
     contents = [
-        ("People", {"scales": [{**scale, "unscored": {}}]}),
-        ("Judge", {"scales": [{**scale, "unscored": {"out_of_range": 2, "empty": 1}}]}),
+        ("People", {"comparisons": 10, "swapped": 5, "scales": [{**scale, "unscored": {}}]}),
+        (
+            "Judge",
+            {
+                "comparisons": 13,
+                "swapped": 6,
+                "scales": [{**scale, "unscored": {"out_of_range": 2, "empty": 1}}],
+            },
+        ),
     ]
     shown = shown_by_scale(contents)
     assert list(shown) == [3]
@@ -235,7 +242,8 @@ def test_ratings_stand_beside_the_unscored_with_the_largest_scale_first():
         ("Mean rating (2 without bias)", 1.7, 1.7),
     )
     scale = {"unscored": {}, "share_first": None, "mean": None}
-    content = {"scales": [{**scale, "points": points, "counts": [1] * points} for points in (2, 8)]}
+    scales = [{**scale, "points": points, "counts": [1] * points} for points in (2, 8)]
+    content = {"comparisons": 10, "swapped": 5, "scales": scales}
     assert list(shown_by_scale([("People", content)])) == [8, 2]
 
 
