@@ -1,3 +1,4 @@
+import itertools
 import json
 from copy import deepcopy
 from datetime import timedelta
@@ -12,7 +13,7 @@ from leaderboard.refreshing import computing, services
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import FORM
 from leaderboard.snapshots.settings import Setting
-from tests.factories import make_user
+from tests.factories import make_prompt, make_rater, make_user
 from tests.leaderboard.reading import printed
 from tests.leaderboard.rows import HandMade
 
@@ -72,6 +73,12 @@ def test_the_page_waits_without_being_kept_and_then_shows_the_numbers(client, ma
 )
 def test_the_page_names_what_counts_as_independent(client, made, resample, units):
     address = f"/studies/small/?raters=people&method=davidson&resample={resample}"
+    made.prompts.append(make_prompt(study=made.study, category="poems"))
+    raters = [made.person, make_rater(), make_rater()]
+    for number, prompt in itertools.product(range(3), range(3)):
+        rater = raters[number]
+        made.rate("alpha", "writers", 1 + (3 * number + 2 * prompt) % 8, prompt=prompt, rater=rater)
+    services.refresh(made.study)
     client.get(address)
     work(made)
     assert f"{units} count as independent" in client.get(address).content.decode()
@@ -82,7 +89,7 @@ def test_people_who_are_left_out_are_not_called_retired(client, made):
     client.get(address)
     work(made)
     page = client.get(address).content.decode()
-    assert "12 ratings of people’s answers, a retired model or no model." in page
+    assert "12 ratings of people’s answers." in page
     assert "not listed" not in page
 
 
