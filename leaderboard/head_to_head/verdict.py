@@ -155,9 +155,11 @@ class Decision:
             return ""
         if self.more_units is None or self.more_ratings is None:
             return "They are too close for more ratings to decide."
-        ratings, prompts = about(self.more_ratings), about(self.more_units)
-        more = f"{prompts} more prompts ({ratings} ratings)"
-        wanted = more if self.found["of_prompts"] else f"{ratings} more ratings"
+        ratings = about(self.more_ratings)
+        of_ratings = "rating" if self.more_ratings == 1 else "ratings"
+        of_prompts = "prompt" if self.more_units == 1 else "prompts"
+        more = f"{about(self.more_units)} more {of_prompts} ({ratings} {of_ratings})"
+        wanted = more if self.found["of_prompts"] else f"{ratings} more {of_ratings}"
         return f"About {wanted} would settle it with {POWER:.0f}% probability."
 
     def as_dict(self) -> dict[str, Any]:
