@@ -95,7 +95,8 @@ def mean_of_known(values: FloatArray, axis: int) -> FloatArray:
 class RankCorrelation(Result):
     """Spearman and Kendall (tau-b) of ``one`` and ``other`` over ``n`` judges, models or protocols.
 
-    Intervals are percentiles over rounds, stretched to hold the estimate.
+    Intervals reach as far to either side as the farther percentile over rounds: noise pulls the rounds, as it
+    pulled the estimate, towards 0.
     """
 
     over: str
@@ -140,7 +141,8 @@ def _ends(value: float | None, samples: FloatArray, level: float) -> tuple[float
     if value is None or not len(known):
         return None, None
     low, high = np.percentile(known, bounds(level)).tolist()
-    return min(low, value), max(high, value)
+    reach = max(value - low, high - value)
+    return max(-1.0, value - reach), min(1.0, value + reach)
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,7 @@ def orders_agree(
 ) -> OrderAgreement:
     """From ratings of the same contestants, NaN where there is none, and samples (rounds, contestants).
 
-    Intervals are percentiles over rounds, stretched to hold the estimate.
+    Intervals are those of ``RankCorrelation``.
     """
     if len(one) != len(other):
         raise LengthMismatchError(f"one has {len(one)} contestants, other has {len(other)}")

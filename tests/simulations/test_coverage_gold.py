@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from scipy.special import expit
+from scipy.stats import spearmanr
 
 from leaderboard.stats.gold import Judged, intervals
 from leaderboard.stats.gold_averages import accuracies
+from leaderboard.stats.gold_matrix import rank_correlation
 from tests.leaderboard.stats.test_gold_averages import coverage
 
 STUDIES = 1000
@@ -45,3 +47,24 @@ def test_gold_of_prompts_with_many_pairs(pairs, effect):
     shown = ", ".join(f"{name} {100 * times / STUDIES:.1f} %" for name, times in held.items())
     print(f"\n{pairs} pairs of each of {PROMPTS} prompts, effect {effect:g}: {shown}")
     assert min(held.values()) > 0.92 * STUDIES
+
+
+def ranked(rng, judges, prompts, alike):
+    """Whether the interval of Spearman over judges, of two subsets, holds the truth."""
+    one, other = rng.normal(0.0, 0.7, (2, judges, 1))
+    skill = one, alike * one + np.sqrt(1.0 - alike**2) * other
+    right = [rng.random((judges, prompts)) < expit(1.0 + own + rng.normal(size=prompts)) for own in skill]
+    drawn = [own @ rng.multinomial(prompts, np.ones(prompts) / prompts, 300).T / prompts for own in right]
+    found = rank_correlation("judges", "one", "other", *(own.mean(axis=1) for own in right), *drawn)
+    truth = spearmanr(*(own.ravel() for own in skill)).statistic
+    return found.spearman is not None and found.spearman_low - 1e-9 <= truth <= found.spearman_high + 1e-9
+
+
+@pytest.mark.parametrize("judges", [4, 10, 24])
+@pytest.mark.parametrize("prompts", [30, 100, 300])
+@pytest.mark.parametrize("alike", [0.3, 0.8])
+def test_rank_correlations_of_judges(judges, prompts, alike):
+    rng = np.random.default_rng([judges, prompts])
+    held = np.mean([ranked(rng, judges, prompts, alike) for _ in range(150)])
+    print(f"\n{judges} judges on {prompts} prompts, skills correlate at {alike}: held {100 * held:.0f} %")
+    assert held > (0.75 if prompts == 30 else 0.88)

@@ -57,6 +57,29 @@ def test_rank_correlation_is_scipys(pairs):
         assert found.kendall == pytest.approx(kendalltau(x, y).statistic, abs=1e-12)
 
 
+def test_intervals_of_rank_correlations_by_hand():
+    """Of four judges two change places in 30 rounds of 100: Spearman is 1 or 1 - 6 * 2 / 60 = 0.8."""
+    x, turned = np.arange(4.0), np.array([0.0, 2.0, 1.0, 3.0])
+    rounds = np.array([turned] * 30 + [x] * 70).T
+    steady = np.tile(x[:, None], 100)
+    found = rank_correlation("judges", "x", "y", x, x, steady, rounds)
+    assert (found.spearman, found.spearman_low, found.spearman_high) == (1.0, pytest.approx(0.8), 1.0)
+    # As far upwards as downwards: noise has pulled the estimate to where it is.
+    lower = rank_correlation("judges", "x", "y", x, turned, steady, np.array([x[::-1]] * 5 + [turned] * 95).T)
+    assert (lower.spearman_low, lower.spearman_high) == (-1.0, 1.0)
+    assert rank_correlation("judges", "x", "y", x, x).spearman_low is None
+
+
+def test_correlations_of_samples_are_in_the_order_of_the_estimates():
+    rounds = np.repeat(BY_HAND[..., None], 3, axis=3)
+    found, plain = Matrix(BY_HAND, 0), Matrix(BY_HAND, 0).correlations(["a", "b"])
+    for one, other in zip(found.correlations(["a", "b"], Matrix(rounds, 0)), plain, strict=True):
+        assert (one.one, one.spearman, one.kendall) == (other.one, other.spearman, other.kendall)
+        assert one.spearman is None or (one.spearman_low, one.spearman_high) == pytest.approx(
+            (one.spearman,) * 2
+        )
+
+
 def test_printed_tables(judge_data):
     """Correlations that the authors of ReIFE's tables could have printed, from the tables."""
     tables = defaultdict(dict)
