@@ -7,8 +7,9 @@ from django.utils import timezone
 
 from arena.models import Pair, Study
 from leaderboard.files.bundle import making
-from leaderboard.files.bundle.archive import Reader
+from leaderboard.files.bundle.archive import RIGHT_ANSWERS, Reader
 from leaderboard.files.bundle.recomputing import recompute
+from leaderboard.files.bundle.right_answers import right_answers_from
 from leaderboard.models import SnapshotSlice
 from leaderboard.pages.wording import percent
 from leaderboard.refreshing import computing, services
@@ -197,3 +198,10 @@ def test_a_bundle_computes_it_again(made, tmp_path):
     found = recompute(Reader(tmp_path / "bundle.zip"))
     assert found.verdict.is_equal, found.verdict.differences
     assert SnapshotSlice.objects.filter(kind="trust").exists()
+    content = json.loads(Reader(tmp_path / "bundle.zip").read(RIGHT_ANSWERS))
+    assert len(content["prompt"]) == 15
+    assert sorted(set(content["prompt"])) == list(range(14))
+    held = right_answers_from(json.dumps(content).encode()).instances
+    assert held.prompt.tolist() == content.pop("prompt")
+    alone = right_answers_from(json.dumps(content).encode()).instances
+    assert alone.prompt.tolist() == list(range(15)), "older bundles have pairs without prompts"

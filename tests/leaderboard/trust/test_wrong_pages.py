@@ -306,3 +306,25 @@ def test_parts_of_a_sentence_add_up_and_others_without_a_verdict_are_not_wrong(c
     alike = words(client.get(f"{address}two/?a=again&b=twin"))
     assert "again and twin are right on the same pairs." in alike
     assert "noise" not in alike
+
+
+@pytest.mark.parametrize(
+    ("copies", "said"), [(1, "More than noise: p = 0.031"), (6, "This may be noise: p = 1.000")]
+)
+def test_six_pairs_of_one_prompt_are_not_six_prompts(client, copies, said):
+    """Six pairs on which one judge alone is right: 2 / 2^6 of six prompts, and nothing of one."""
+    made = Judging()
+    for number in range(6):
+        if number % copies:
+            made.again()
+        else:
+            made.pair("first")
+    made.judge("one", "1" * 6, "1" * 6)
+    made.judge("other", "2" * 6, "2" * 6)
+    made.study.visibility, made.study.closed_at = "public", timezone.now()
+    made.study.save()
+    services.refresh(made.study)
+    page = words(client.get(f"/studies/{made.study.slug}/trust/two/?a=one&b=other"))
+    assert (
+        f"one alone is right on 6 pairs, other alone on 0. {said} (McNemar’s exact test by prompt)." in page
+    )
