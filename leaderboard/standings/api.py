@@ -76,7 +76,7 @@ class StandingOut(Schema):
     ties: int
     component: int | None = Field(description="Group of contestants connected by games.")
     unbounded: str | None = Field(None, description="above or below: no limit to the rating on that side.")
-    quantiles: dict[str, float] | None = Field(description="Percentiles of the rating.")
+    quantiles: dict[str, float] | None = Field(description="Ends of its intervals, by percentile.")
     groups_at: dict[str, str] | None = Field(None, description="group, by the level in percent.")
     rank_ub_at: dict[str, int] | None = Field(None, description="rank_ub, by the level in percent.")
 

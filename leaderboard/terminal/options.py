@@ -96,7 +96,7 @@ def add_bootstrap_options(parser: ArgumentParser) -> None:
         "--interval",
         default=DECLARED["level"].usual,
         metavar="PERCENT",
-        help="level of the intervals: 90 is the 5th to the 95th percentile (default: 95)",
+        help="level of the intervals (default: 95)",
     )
 
 
