@@ -434,7 +434,7 @@ class TrustPage(Page):
                 "correlations",
                 "Do judges rank alike on other subsets?",
                 "Correlation of ranks: 1 is the same order, 0 none in common. Intervals are for other "
-                "prompts, with the same judges.",
+                f"prompts, with the same judges.{table.noise_of_ranks(content)}",
                 ranked,
             )
 

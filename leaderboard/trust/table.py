@@ -558,6 +558,16 @@ def correlations_table(content: Content) -> DataTable | None:
     return DataTable.of("Rank correlations", rows) if rows else None
 
 
+def noise_of_ranks(content: Content) -> str:
+    """A caution where a subset has few prompts; empty otherwise."""
+    used = content["parameters"]
+    fewest = min(used.get("prompts", used["subsets"]).values())
+    return " With few prompts, noise makes them too low." if fewest < _MANY else ""
+
+
+_MANY: Final = 100
+
+
 def difficulty_table(content: Content) -> DataTable:
     found = content["matrix"]["difficulty"]
     return DataTable.of(
@@ -594,7 +604,8 @@ def notes(content: Content) -> Iterator[str]:
     few = [name for name, n in used[of].items() if n < _FEW]
     if few:
         what = "pairs" if used[of] == used["subsets"] else "prompts"
-        yield f"Fewer than {_FEW} {what} in {enumerated(few)}: take the numbers as a hint."
+        where = f" in {enumerated(few)}" if len(used["subsets"]) > 1 else ""
+        yield f"Fewer than {_FEW} {what}{where}: take the numbers as a hint."
     if used["ties_left_out"] or used["too_few_people"]:
         tied, alone = used["ties_left_out"], used["too_few_people"]
         reasons = [

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from leaderboard.stats.gold import Judged
 from leaderboard.stats.gold_averages import accuracies
-from leaderboard.trust.table import notes, rows, verdict
+from leaderboard.trust.table import noise_of_ranks, notes, rows, verdict
 
 
 def part(accuracy, low=None, high=None, **more):
@@ -174,12 +174,16 @@ def test_the_headline_names_all_that_are_first_in_the_table(rights):
 
 @pytest.mark.parametrize(
     ("prompts", "said"),
-    [({"hard": 50}, ""), ({"hard": 9}, "Fewer than 30 prompts in hard"), (None, "")],
+    [({"hard": 50}, ""), ({"hard": 9}, "Fewer than 30 prompts: "), (None, "")],
 )
 def test_few_prompts_are_few_whatever_they_have_of_pairs(prompts, said):
     used = {"sealed": False, "subsets": {"hard": 50}, "ties_left_out": 0, "too_few_people": 0}
     told = list(notes({"parameters": used | ({"prompts": prompts} if prompts else {})}))
     assert [each.startswith(said) for each in told] == ([True] if said else [])
+    several = used | {"subsets": {"hard": 5, "easy": 50}}
+    assert list(notes({"parameters": several})) == [
+        "Fewer than 30 pairs in hard: take the numbers as a hint."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -194,6 +198,12 @@ def test_pairs_without_a_right_answer_and_why(tied, alone, why):
     used = {"sealed": False, "subsets": {"hard": 50}, "least": 2}
     told = list(notes({"parameters": used | {"ties_left_out": tied, "too_few_people": alone}}))
     assert told == [f"People gave no right answer to {why}"]
+
+
+@pytest.mark.parametrize(("prompts", "cautions"), [({"a": 300, "b": 99}, True), ({"a": 100}, False)])
+def test_ranks_of_judges_on_few_prompts_carry_a_caution(prompts, cautions):
+    used = {"subsets": dict.fromkeys(prompts, 600), "prompts": prompts}
+    assert bool(noise_of_ranks({"parameters": used})) is cautions
 
 
 def test_judges_worse_than_a_random_answer_are_counted_apart():
