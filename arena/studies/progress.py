@@ -172,7 +172,7 @@ def open_by_reason(study: Study) -> Iterable[tuple[str, int]]:
 def _not_counted(sums: dict[str, int], total: counts.Wanted) -> str:
     """The ratings that are in no number above, in words; empty if all are."""
     named = {"hidden repeat": "repeats", "hidden check": "checks", "adjudication": "adjudications"}
-    numbers = {name: sums[key] for name, key in named.items()} | {"extra rating": total.beyond}
+    numbers = {name: sums[key] for name, key in named.items()}
     said = [f"{number:,} {name}{pluralize(number)}" for name, number in numbers.items() if number]
     said += [f"{total.gone:,} of what is no longer offered"] * (total.gone > 0)
     return ", ".join(said + [f"{sums['left_out']:,} by people left out"] * (sums["left_out"] > 0))

@@ -145,7 +145,9 @@ def _all_share(match: re.Match[str], about: About) -> Iterator[str]:
 @claim(rf"({MODEL}(?:(?:, | and ){MODEL})*) (won|lost) every rating(?! against)")
 def _every_rating(match: re.Match[str], about: About) -> Iterator[str]:
     if about.raters:
-        results = about.facts.results(about.raters, about.has_ties)
+        is_command = not about.reading.address.startswith("/")
+        rows = about.facts.of(about.raters, waiting=is_command)
+        results = about.facts.results(rows, about.has_ties)
         for model in re.findall(MODEL, match[1]):
             own = results.get(model, Counter())
             if own[match[2]] != own.total() or not own:

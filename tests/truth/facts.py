@@ -39,16 +39,18 @@ class Facts:
     def by(self, kind: str) -> list[Comparison]:
         return [row for row in self.counted if row.rater.kind == kind]
 
-    def of(self, raters: str) -> list[Comparison]:
-        """The counted ratings of people, or of the judge that an address names."""
+    def of(self, raters: str, waiting: bool = False) -> list[Comparison]:
+        """The counted ratings of people, or of the judge that an address names; or those that wait, too."""
+        rows = self.rows if waiting else self.counted
         if raters == "people":
-            return self.by("person")
-        return [row for row in self.by("judge") if f"judge:{row.rater.slug}" == raters]
+            return [row for row in rows if row.rater.kind == "person"]
+        return [row for row in rows if f"judge:{row.rater.slug}" == raters]
 
-    def results(self, raters: str, ties: bool) -> dict[str, Counter[str]]:
+    @staticmethod
+    def results(rows: list[Comparison], ties: bool) -> dict[str, Counter[str]]:
         """How often each model won, tied and lost."""
         found = defaultdict[str, Counter[str]](Counter)
-        for row in self.of(raters):
+        for row in rows:
             side = side_of(row, ties)
             if side is None:
                 continue

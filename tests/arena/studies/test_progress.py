@@ -13,7 +13,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.models import Assignment, Comparison, Completion, Flag, Membership, Rater, Study
+from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Rater, Study
 from arena.people.rater_data import pseudonym
 from arena.studies import counts, forecast, progress
 from tests import factories as make
@@ -52,6 +52,14 @@ def flagged(study: Study, rater: Rater, **columns: str) -> Flag:
     pair = make.make_pair(prompt=study.prompts.first())
     assignment = make.make_assignment(rater=rater, pair=pair, state="skipped")
     return Flag.objects.create(assignment=assignment, **{"reason": "other", **columns})
+
+
+def test_ratings_beyond_those_needed_are_said_to_count(study: Study, ann: Rater, operator: Client) -> None:
+    (row,) = rate(study, ann)
+    Pair.objects.filter(pk=row.pair_id).update(people_ratings=study.ratings_per_pair_people + 1)
+    text = operator.get(page("operate-progress")).content.decode()
+    assert "1 more rating than needed, counted on the leaderboard like all others." in text
+    assert "Not counted" not in text
 
 
 def test_the_shortest_window_with_enough_in_it_is_taken(study: Study, ann: Rater) -> None:
