@@ -40,7 +40,7 @@ from arena.data.importing.import_report import ImportReport, find_missing, is_sl
 from arena.data.importing.raters import Raters
 from arena.data.importing.sides import Pairs, SideFinder
 from arena.data.importing.texts import Completions, Contestants, Prompts
-from arena.models import Pair, Study
+from arena.models import Comparison, Pair, Study
 from arena.models.signals import study_changed
 from arena.pages import addresses
 from arena.pages.permissions import Visitor
@@ -252,7 +252,7 @@ class _Run:
         counts = report.counts
         if report.creates_study:
             self._settle_new_study()
-        if counts["comparisons"].written:
+        if counts["comparisons"].written or self._raters.now_panels:
             self._recount()
         if any(counts[kind].written for kind in counts.keys() - {"pairs", *TASKS}):
             self.study.touch()
@@ -262,7 +262,8 @@ class _Run:
 
     def _recount(self) -> None:
         """Recount the rated pairs under a lock on each, so that no concurrent rating is lost."""
-        for some in batches(sorted(self._comparisons.rated)):
+        by_panels = Comparison.objects.filter(study=self.study, rater__in=self._raters.now_panels)
+        for some in batches(sorted(self._comparisons.rated.union(by_panels.values_list("pair", flat=True)))):
             pairs = Pair.objects.filter(pk__in=some).order_by("pk")
             list(pairs.select_for_update(no_key=True).values_list("pk", flat=True))
             pairs.recount(self.study)

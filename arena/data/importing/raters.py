@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from django.db.models import Exists, OuterRef
@@ -15,6 +15,8 @@ from arena.models import Comparison, Rater, RaterGroup, Study
 from arena.texts.names import why_not
 
 _PLAIN: Final = re.compile(r"[-\w.]{1,110}", re.ASCII)
+
+MOST_NAMED: Final = 5
 
 RaterKey = tuple[str, str]
 
@@ -44,6 +46,8 @@ class Raters:
         self._left_out: dict[RaterKey, RaterRecord] = {}
         """Panels with unknown judges: they would come back as judges of their own."""
         self._without: Counter[RaterKey] = Counter()  # their ratings
+        self.now_panels: set[int] = set()
+        """Raters of before of whom a file says so: what they said counts as ratings of their own no more."""
 
     def find(self, kind: str, name: str) -> int | None:
         key = (kind, slug_of(name))
@@ -65,15 +69,20 @@ class Raters:
     def end(self) -> None:
         """Tell which panels were left out, and why."""
         for key, record in self._left_out.items():
-            missing = ", ".join(f'"{name}"' for name in record.derived_from if not self._is_judge(name))
+            missing = [f'"{name}"' for name in record.derived_from if not self._is_judge(name, {})]
+            more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
             self._report.note(
                 record.place,
                 f'the panel "{record.slug}" was left out, with {counted(self._without[key], "comparisons")}: '
-                f"what it says follows from its judges, of whom the study lacks {missing}",
+                "what it says follows from its judges, of whom the study lacks "
+                f"{', '.join(missing[:MOST_NAMED])}{more}",
             )
 
-    def _is_judge(self, name: str) -> bool:
-        return (Rater.Kind.JUDGE.value, slug_of(name)) in self._raters
+    def _is_judge(self, name: str, new: Mapping[RaterKey, Rater]) -> bool:
+        """True for a judge of its own: what a panel says is nothing to make another one of."""
+        key = (Rater.Kind.JUDGE.value, slug_of(name))
+        known = new.get(key) or self._raters.get(key)
+        return known is not None and not known.is_panel
 
     def take(self, records: list[RaterRecord]) -> None:
         new: dict[RaterKey, Rater] = {}
@@ -88,8 +97,9 @@ class Raters:
                 continue
             if known is None:
                 new[key] = self._made(record)
-            elif assign(known, _said(known, record)):
+            elif assign(known, said := _said(known, record)):
                 changed[key] = known
+                self.now_panels |= {known.pk} if said["derived_from"] else set()
             elif not record.implied:
                 same.append(known)
         Rater.objects.bulk_create(new.values())
@@ -110,6 +120,9 @@ class Raters:
         if ok and is_new and (reason := why_not(record.name or record.slug)):
             self._report.refuse(record.place, "rater", reason)
             ok = False
+        if slug_of(record.slug) in map(slug_of, record.derived_from):
+            self._report.refuse(record.place, "derived_from", f'the panel "{record.slug}" names itself')
+            ok = False
         for group in record.groups:
             if not is_slug(group) or len(group) > 80:
                 reason = f'"{group}" cannot be a group: use only letters, digits, - and _, at most 80'
@@ -121,10 +134,9 @@ class Raters:
             ok = False
         return ok
 
-    def _lacks_judges(self, record: RaterRecord, new: Collection[RaterKey]) -> bool:
+    def _lacks_judges(self, record: RaterRecord, new: Mapping[RaterKey, Rater]) -> bool:
         """True for a panel whose judges are not all in the study, which is then left out."""
-        keys = {(record.kind, slug_of(name)) for name in record.derived_from}
-        lacks = any(key not in self._raters and key not in new for key in keys)
+        lacks = not all(self._is_judge(name, new) for name in record.derived_from)
         key = (record.kind, slug_of(record.slug))
         if lacks:
             self._left_out[key] = record

@@ -69,3 +69,45 @@ def test_a_panel_of_a_file_never_mixes_with_one_of_this_arena() -> None:
     factories.make_comparison(pair=Pair.objects.get(), rater=own, source="panel")
     report = import_records("s", [vote(1, **OF_PANEL)])
     assert 'a panel "both" has rated in this study' in reasons(report)[0]
+
+
+def panel(name: str, *members: str) -> Item:
+    return vote(1, **{**OF_PANEL, "rater": name, "derived_from": members})
+
+
+@pytest.mark.parametrize(
+    ("items", "panels"),
+    [
+        ([panel("c", "a", "d"), panel("d", "b", "c")], []),
+        ([panel("c", "a", "b"), panel("d", "a", "c")], ["c"]),
+        ([vote(1, rater="joe"), panel("c", "a", "joe")], []),
+        ([panel("c", "a", "")], []),
+    ],
+    ids=["of each other", "of a panel", "of a person", "of nobody"],
+)
+def test_a_panel_is_made_of_judges_alone(items: list[Item], panels: list[str]) -> None:
+    report = import_records("s", [*stock(), *MEMBERS, *items])
+    assert report.ok
+    assert list(Rater.objects.panels().values_list("slug", flat=True)) == panels
+    assert set(Rater.objects.independent().filter(kind="judge").values_list("slug", flat=True)) == {"a", "b"}
+
+
+@pytest.mark.parametrize("members", [("a",), ("b", "a")])
+def test_a_panel_that_names_itself_is_refused(members: tuple[str, ...]) -> None:
+    import_records("s", [*stock(), *MEMBERS])
+    report = import_records("s", [RaterRecord("a", "judge", derived_from=members)])
+    assert 'the panel "a" names itself' in reasons(report)[0]
+    assert is_panel("a") is False
+
+
+def test_of_very_many_unknown_judges_some_are_named() -> None:
+    report = import_records("s", [*stock(), panel("c", *(f"x{number}" for number in range(10_000)))])
+    assert report.notes[0].text.endswith('lacks "x0", "x1", "x2", "x3", "x4" and 9,995 more')
+
+
+@pytest.mark.parametrize("told", [RaterRecord("c", "judge", derived_from=("a", "b")), panel("c", "a", "b")])
+def test_a_pair_loses_the_rating_of_a_judge_that_turns_out_to_be_a_panel(told: Item) -> None:
+    import_records("s", [*stock(), *MEMBERS, panel("c")])
+    assert Pair.objects.get().judge_ratings == 3
+    import_records("s", [told])
+    assert Pair.objects.get().judge_ratings == Comparison.objects.independent().count() == 2
