@@ -72,6 +72,34 @@ def faults(about: About) -> Iterator[str]:
         for pattern, check in CLAIMS:
             for match in pattern.finditer(sentence):
                 yield from (f"“{sentence}”: {wrong}" for wrong in check(match, about))
+    yield from _contradictions(about.reading.sentences)
+
+
+CONTRARY: Final = (
+    (
+        rf"^({MODEL}) leads, ahead of all",
+        rf"^({MODEL}) (?:leads|is first), but|^{MODEL}.*apart from ({MODEL})",
+    ),
+    (r"^(?:Judge )?([A-Z]\w+ \d) agrees with", r"othing shows that (?:judge )?([A-Z]\w+ \d) agrees"),
+    (r"^(?:Judge )?([A-Z]\w+ \d) agrees with", r"([A-Z]\w+ \d) contradicts"),
+    (r"([A-Z]\w+ \d) prefers the answer shown", r"othing shows that ([A-Z]\w+ \d) prefers the answer shown"),
+    (r"^([A-Z]\w+ \d) is right most often", r"^([A-Z]\w+ \d) .*share the first place"),
+    (r"^(People) agree with each other", r"^Nothing shows that (people) agree with each other"),
+)
+"""Two sentences that cannot both be on a page about the same subject, which the groups find."""
+
+
+def _contradictions(sentences: list[str]) -> Iterator[str]:
+    for one, other in CONTRARY:
+        both = [_subjects(pattern, sentences) for pattern in (one, other)]
+        for subject in both[0].keys() & both[1].keys():
+            yield f"“{both[0][subject]}”: the page also says “{both[1][subject]}”"
+
+
+def _subjects(pattern: str, sentences: list[str]) -> dict[str, str]:
+    """Each subject that the pattern finds, with its sentence."""
+    found = ((match, each) for each in sentences if (match := re.search(pattern, each)))
+    return {group.casefold(): each for match, each in found for group in match.groups() if group}
 
 
 def number(text: str) -> float:
