@@ -82,7 +82,10 @@ CONTRARY: Final = (
     ),
     (r"^(?:Judge )?([A-Z]\w+ \d) agrees with", r"othing shows that (?:judge )?([A-Z]\w+ \d) agrees"),
     (r"^(?:Judge )?([A-Z]\w+ \d) agrees with", r"([A-Z]\w+ \d) contradicts"),
-    (r"([A-Z]\w+ \d) prefers the answer shown", r"othing shows that ([A-Z]\w+ \d) prefers the answer shown"),
+    (
+        r"(?<!that )([A-Z]\w+ \d) prefers the answer shown",
+        r"othing shows that ([A-Z]\w+ \d) prefers the answer shown",
+    ),
     (r"^([A-Z]\w+ \d) is right most often", r"^([A-Z]\w+ \d) .*share the first place"),
     (r"^(People) agree with each other", r"^Nothing shows that (people) agree with each other"),
 )
