@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from leaderboard.agreement.table import COEFFICIENTS, Correlated
+from leaderboard.agreement.table import Correlated
 from leaderboard.pages.figure import (
     MOST_NUMBERS,
     Figure,
@@ -41,9 +41,9 @@ _LARGEST: Final = 34
 
 
 def correlations(
-    coefficient: str, kinds: Sequence[Sequence[Correlated]], ceiling: Sequence[Correlated]
+    kinds: Sequence[Sequence[Correlated]], ceiling: Sequence[Correlated], measure: str
 ) -> Figure:
-    """One coefficient by category, a colour for each kind of raters.
+    """A ``measure`` by category, a colour for each kind of raters.
 
     ``ceiling`` is how people agree with the other people on the same pairs.
     """
@@ -64,7 +64,7 @@ def correlations(
     ends = [end for rows in series for row in rows for end in (row.low, row.value) if end is not None]
     drawn_on = layout(
         xaxis={
-            "title": title(f"{COEFFICIENTS[coefficient]} with people"),
+            "title": title(measure),
             "range": [min([0.0, *ends]) - 0.05, 1.05],
             "zeroline": False,
         },

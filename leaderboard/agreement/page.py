@@ -13,8 +13,10 @@ from django.utils.safestring import SafeString, mark_safe
 from arena.models import Study
 from leaderboard.agreement.figure import correlations, kinds_map
 from leaderboard.agreement.table import (
+    AGREES,
     COEFFICIENTS,
     UNMIRRORED,
+    agrees_table,
     beside_people_table,
     between,
     category_names,
@@ -201,6 +203,10 @@ class AgreementPage(AboutRaters):
         return COEFFICIENTS[self.view.coefficient]
 
     @property
+    def measure(self) -> str:
+        return AGREES[self.view.coefficient]
+
+    @property
     def notices(self) -> list[str]:
         found = [*self.flags]
         thin = sorted(
@@ -272,8 +278,8 @@ class AgreementPage(AboutRaters):
                 "Agreement with people by category",
                 f"{self.coefficient_name}: 1 is full agreement, 0 is none, −1 the opposite. "
                 f"Intervals ({self.level:g}%) are for other prompts of this kind.{line}",
-                correlation_table([*drawn, *listed_too]),
-                draw=lambda: correlations(coefficient, own, people),
+                agrees_table([*drawn, *listed_too]),
+                draw=lambda: correlations(own, people, AGREES[coefficient]),
                 height=step(rows + 5),
             )
         if self.judges:

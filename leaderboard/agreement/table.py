@@ -1,7 +1,7 @@
 """Tables of how raters agree."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
@@ -22,6 +22,13 @@ from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import ALL_CATEGORIES
 
 COEFFICIENTS: Final = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau"}
+AGREES: Final = {
+    "pearson": "Agrees with people (r)",
+    "spearman": "Agrees with people (rho)",
+    "kendall": "Agrees with people (tau)",
+}
+"""Names of the one number for agreement with people that all pages show (``with_people``)."""
+PEARSON_WITH_MEAN: Final = "Pearson r with the mean of people"
 _ALL_BUT: Final = "All but "
 _LEVEL: Final = 0.05
 UNMIRRORED: Final = "Unmirrored values enter each pair once, as imported, to compare with published ones."
@@ -105,6 +112,7 @@ def without_pools(content: Content) -> Content:
 
 
 def correlation_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
+    """Correlations with the mean of all people."""
     intervals = [(f"{name} low", f"{name} high") for name in COEFFICIENTS.values()]
     named = zip(COEFFICIENTS.values(), intervals, strict=True)
     columns = [column for name, ends in named for column in (name, *ends)]
@@ -121,12 +129,20 @@ def correlation_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
         for row, category in _named(content)
     ]
     columns = ["Raters", "Category", "Pairs (n)", "Prompts", *columns, "Note"]
-    return DataTable("Correlation with people", tuple(columns), tuple(rows))
+    words = {name: f"{name} with the mean of people" for name in COEFFICIENTS.values()}
+    return DataTable("Correlation with the mean of people", tuple(columns), tuple(rows), words)
+
+
+def agrees_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
+    """The rows of ``with_people_by_category``, in the columns of ``correlation_table``."""
+    words = {COEFFICIENTS[name]: label for name, label in AGREES.items()}
+    return replace(correlation_table(kinds), caption="Agreement with people", words=words)
 
 
 def beside_people_table(judges: Iterable[tuple[str, Sequence[Content]]], coefficient: str) -> DataTable:
     """Correlations with the other people, of a judge in the place of each person and of the person."""
     name = COEFFICIENTS[coefficient]
+    words = {f"{name}: {who}": f"{AGREES[coefficient]}: {who}" for who in ("judge", "people")}
     return DataTable.of(
         "In a person's place",
         (
@@ -145,6 +161,7 @@ def beside_people_table(judges: Iterable[tuple[str, Sequence[Content]]], coeffic
             for label, rows in judges
             for row, category in _named({"rows": rows})
         ),
+        words | {"Difference": "Difference from people"},
     )
 
 
@@ -200,8 +217,12 @@ def _beside_people(row: Content, coefficient: str, level: float) -> str:
 
 def with_people_by_category(correlation: Content) -> Content:
     """Rows as of ``with_people`` for every category."""
-    placed = correlation.get("ceiling", ())
-    return {"rows": placed} if any(row["pearson"] is not None for row in placed) else correlation
+    placed = {
+        (row["category"], row.get("all_but")): row
+        for row in correlation.get("ceiling", ())
+        if row["pearson_difference"] is not None
+    }
+    return {"rows": [placed.get((row["category"], row.get("all_but")), row) for row in correlation["rows"]]}
 
 
 def between(agreements: Agreements, one: str, other: str) -> Content | None:
@@ -433,6 +454,11 @@ def differences_table(tests: Sequence[Content]) -> DataTable:
             }
             for row in tests
         ),
+        {
+            "Judge: as people %": "Judge: people’s verdict (%)",
+            "Other judge: as people %": "Other judge: people’s verdict (%)",
+            "Difference": "Difference of shares (points)",
+        },
     )
 
 
@@ -483,7 +509,7 @@ _TWO_MEASURES: Final = (
     *(("correlation", name, label) for name, label in COEFFICIENTS.items()),
     ("within", "alpha", "Alpha"),
     ("within", "alpha_verdict", "Alpha of verdicts"),
-    ("within", "fleiss", "Fleiss' kappa of verdicts"),
+    ("within", "fleiss", "Fleiss' kappa"),
 )
 
 

@@ -143,9 +143,9 @@ def ratings_table(points: int, found: Sequence[Shown]) -> DataTable:
     ]
     rows.append(("All replies", *(one.replies for one in found)))
     share = (percent_cell(one.share_first) for one in found)
-    rows.append(("Share preferring the first, % (50 without bias)", *share))
+    rows.append(("Prefers the first (%), 50 without bias", *share))
     mean = (None if one.mean is None else round(one.mean, 3) for one in found)
-    rows.append((f"Mean rating ({(points + 1) / 2:g} without bias)", *mean))
+    rows.append((f"Mean rating, {(points + 1) / 2:g} without bias", *mean))
     caption = f"Ratings as shown, scale of {points} points"
     return DataTable(caption, ("Rating", *(one.label for one in found)), tuple(rows))
 

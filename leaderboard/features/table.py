@@ -11,6 +11,13 @@ from leaderboard.snapshots.presentation import FEWEST_PROMPTS
 from leaderboard.texts.table import some_models, strength
 
 COEFFICIENTS: Final = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
+WITH_QUALITY: Final = {
+    "Pearson": "Pearson r with quality",
+    "Spearman": "Spearman rho with quality",
+    "Kendall": "Kendall tau with quality",
+}
+"""What pages call the coefficients, beside those of raters."""
+PICKS: Final = {"Longer (%)": "Longer picks the preferred (%)", "Ahead (%)": "Ahead of length (points)"}
 FEWEST_MODELS: Final = 3
 """Models of which an order can be like another by more than luck."""
 _VARIANTS: Final = {"released": "released code"}
@@ -144,7 +151,7 @@ def correlations_table(content: Content) -> DataTable:
         {**_named_cells(name, each["feature"]), **_correlation_cells(each["correlation"])}
         for name, each in rows_of(content)
     ]
-    return DataTable.of("Correlation of every feature", rows)
+    return DataTable.of("Correlation of every feature", rows, WITH_QUALITY)
 
 
 def models_table(content: Content) -> DataTable:
@@ -152,7 +159,7 @@ def models_table(content: Content) -> DataTable:
         {"Model": each["contestant"], **_correlation_cells(each["correlation"])}
         for each in content["contestants"]
     ]
-    return DataTable.of("Correlation for each model", rows)
+    return DataTable.of("Correlation for each model", rows, WITH_QUALITY)
 
 
 def by_higher(content: Content) -> str:
@@ -175,7 +182,7 @@ def pairs_table(content: Content) -> DataTable:
                 ends = {"": "value", ": low": "low", ": high": "high"}
                 cells |= {f"{label} (%){end}": percent_cell(pairs[key][at]) for end, at in ends.items()}
             rows.append({**_named_cells(name, each["feature"]), **cells})
-    return DataTable.of("How often a feature picks the preferred answer", rows)
+    return DataTable.of("How often a feature picks the preferred answer", rows, PICKS)
 
 
 def deciles_table(content: Content) -> DataTable:
@@ -216,7 +223,7 @@ def standings_table(content: Content) -> DataTable:
         }
         for each in content["standings"]
     ]
-    return DataTable.of("Models by their mean", rows)
+    return DataTable.of("Models by their mean", rows, {"Mean": "Mean of the feature"})
 
 
 def order_sentence(content: Content) -> str:

@@ -71,7 +71,7 @@ def lines_table(
                 f"Share of points: high ({level:g} %)": percent_cell(high),
             }
 
-    return DataTable.of(caption, cells())
+    return DataTable.of(caption, cells(), {"Difference: points": "Score difference"})
 
 
 WHAT = {"position": "Position", "length": "Length", "category": "Category"}
@@ -133,4 +133,5 @@ def drivers_table(caption: str, rows: Sequence[Driver], level: float) -> DataTab
             }
             for row in rows
         ),
+        {"Difference: %": "Difference of win shares (points)"},
     )

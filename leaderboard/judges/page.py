@@ -13,6 +13,7 @@ from django.utils import timezone
 from arena.models import Study
 from judging.models import JudgeRun
 from leaderboard.agreement.page import ORDER_BY
+from leaderboard.agreement.table import PEARSON_WITH_MEAN, correlation_table
 from leaderboard.agreement.trust import of_snapshot
 from leaderboard.agreement.verdict import Verdict
 from leaderboard.bias.table import shown, shown_by_scale, told_apart
@@ -172,10 +173,12 @@ class JudgesPage(Computed, Page):
         _, ceiling = found.pop(PEOPLE, ("", None))
         yield from correlation_panel(
             self,
-            "Correlation with people by category",
+            "Correlation with the mean of people by category",
             f"Pearson’s r with the mean of people over the pairs both rated, with {self.level:g}% intervals.",
             list(found.values()),
             ceiling,
+            correlation_table,
+            PEARSON_WITH_MEAN,
         )
 
     @property

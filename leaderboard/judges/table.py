@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from leaderboard.agreement.table import same_category
+from leaderboard.agreement.table import PEARSON_WITH_MEAN, same_category
 from leaderboard.bias.table import unscored_words
 from leaderboard.pages.table import Cell, DataTable
 from leaderboard.pages.wording import counted, in_points, signed
@@ -254,7 +254,7 @@ MEASURES: Final = (
         *_SHARE,
     ),
     _Measure(
-        "Pearson r with the mean of people",
+        PEARSON_WITH_MEAN,
         "On these pairs. The mean of several people is easier to agree with than one person, so it is above "
         "the agreement on other pages. For people: of each with the others.",
         _correlation,

@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Final, TypeVar
@@ -16,18 +16,24 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True)
 class DataTable:
-    """Numbers of a figure; the first column names the row."""
+    """Numbers of a figure; the first column names the row.
+
+    ``words``: what a page writes over columns whose names the file keeps.
+    """
 
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, caption: str, rows: Iterable[Mapping[str, Cell]]) -> "DataTable":
+    def of(
+        cls, caption: str, rows: Iterable[Mapping[str, Cell]], words: Mapping[str, str] | None = None
+    ) -> "DataTable":
         """A table of rows that name their columns, all the same ones."""
         listed = list(rows)
         columns = tuple(listed[0]) if listed else ()
-        return cls(caption, columns, tuple(tuple(row.values()) for row in listed))
+        return cls(caption, columns, tuple(tuple(row.values()) for row in listed), words or {})
 
     @property
     def by_column(self) -> list[tuple[Cell, ...]]:
@@ -57,22 +63,57 @@ NUMBERS: Final = (int, float)
 
 _END: Final = re.compile(r"\b(low|high)\b", re.IGNORECASE)
 _READ: Final = {
+    "alpha among themselves": "alpha",
     "bradley-terry rating": "Bradley-Terry score",
+    "changed %": "changes its verdict (%)",
     "completions": "answers",
     "contestant": "model",
     "elo rating": "Elo score",
     "comparisons": "ratings",
-    "comparisons (n)": "ratings (n)",
+    "comparisons (n)": "ratings",
+    "difference: rating": "score above the other setting",
+    "difference: places": "places above the other setting",
+    "effective votes": "effective ratings",
+    "first %": "first (%)",
+    "flip %": "changes its verdict (%)",
     "games": "ratings",
+    "kappa with people": "weighted kappa",
+    "longer wins %": "longer wins (%)",
+    "met": "number met",
+    "met (%)": "requirements met (%)",
+    "neutral mean": "mean rating without bias",
     "other games": "other ratings",
+    "other share %": "other win share (%)",
+    "pairs (n)": "pairs",
+    "pearson r with people": "agrees with people (r)",
+    "points won %": "points won (%)",
+    "prefers first %": "prefers the first (%)",
     "rank (ub)": "best possible rank",
+    "rater count": "raters",
     "rating": "score",
     "rating change": "score change",
-    "unscored": "not rated",
+    "ratings (n)": "ratings",
+    "ratings compared (n)": "ratings compared",
+    "requirements met": "number met",
+    "same verdict %": "same verdict (%)",
+    "score from pairs": "Elo score",
+    "share %": "win share (%)",
+    "share of points: %": "win share (%)",
+    "share, %": "not rated (%)",
+    "standard deviation": "SD",
+    "text score above the average model": "above average",
+    "tie %": "tie share (%)",
+    "unscored": "replies not rated",
     "votes": "ratings",
-    "win rate": "win share",
+    "win %": "outright wins (%)",
+    "win rate": "win share (%)",
+    "win share %": "win share (%)",
+    "without bias": "mean rating without bias",
 }
-"""Names of columns that pages write in the words of readers; files keep theirs."""
+"""Names of columns that pages write in the words of docs/methodology.md (Measures); files keep theirs."""
+
+_IN_PERCENT: Final = ("win rate",)
+"""Columns of shares that pages write in percent."""
 
 
 def _end(label: str) -> str:
@@ -82,16 +123,18 @@ def _end(label: str) -> str:
 
 
 def _read(label: str) -> str:
+    if word := _READ.get(label.lower()):
+        return word[:1].upper() + word[1:] if label[:1].isupper() else word
     heading, colon, last = label.rpartition(": ")
-    word = _READ.get(last.lower(), last)
-    return heading + colon + (word[:1].upper() + word[1:] if last[:1].isupper() else word)
+    return heading + colon + _read(last) if colon else label
 
 
 @dataclass(frozen=True)
 class Column:
     """``has_ends``: the next two columns are the ends of its interval and belong into its cells.
 
-    ``decimals``: how many its numbers below 10 need to line up, one or two; one for percentages.
+    ``decimals``: how many its numbers below 10 need to line up, one or two; one for percentages. Its numbers
+    are written ``times`` as large.
     """
 
     place: int
@@ -99,6 +142,7 @@ class Column:
     numeric: bool
     decimals: int
     has_ends: bool = False
+    times: int = 1
 
     def under(self, heading: str) -> "Column":
         label = self.label.removeprefix(f"{heading}: ")
@@ -148,8 +192,10 @@ class Arranged:
             is_end = place in lows or place - 1 in lows
             if place > name and not is_end and (not cells or any(cell not in (None, "") for cell in cells)):
                 label = labels[place]
-                places = 1 if label.endswith("%") else decimals(cells)
-                yield Column(place, _read(label), holds_numbers(cells), places, place + 1 in lows)
+                shown = _read(self.table.words.get(label, label))
+                places = 1 if "%" in shown else decimals(cells)
+                times = 100 if label.rpartition(": ")[2].lower() in _IN_PERCENT else 1
+                yield Column(place, shown, holds_numbers(cells), places, place + 1 in lows, times)
 
     @property
     def rows(self) -> list[tuple[str, list[Row]]]:

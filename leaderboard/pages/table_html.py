@@ -75,13 +75,16 @@ def _data_cell(row: tuple[Cell, ...], column: Column) -> str:
         return f"<td>{escape(value)}</td>"
     if isinstance(value, float) and column.label.startswith("p ("):
         return f'<td class="num">{escape(probability(value))}</td>'
+    value, low, high = (_times(each, column.times) for each in (value, *row[at + 1 : at + 3], None, None)[:3])
     written = cell(value, column.decimals)
-    if column.has_ends:
-        low, high = row[at + 1 : at + 3]
-        if low is not None and high is not None:
-            ends = cell(low, column.decimals), cell(high, column.decimals)
-            written += f" ({(' to ' if any('−' in end for end in ends) else '–').join(ends)})"
+    if column.has_ends and low is not None and high is not None:
+        ends = cell(low, column.decimals), cell(high, column.decimals)
+        written += f" ({(' to ' if any('−' in end for end in ends) else '–').join(ends)})"
     return f'<td class="num">{written}</td>'
+
+
+def _times(value: Cell, times: int) -> Cell:
+    return value if times == 1 or value is None or isinstance(value, str) else times * value
 
 
 def cell(value: Cell, places: int = 2) -> str:

@@ -27,8 +27,8 @@ COLUMNS: Final = {
     "repeats": "Repeats",
     "known": "Known pairs",
     "speed": "Time",
-    "first": "First side",
-    "ties": "Ties",
+    "first": "Prefers the first",
+    "ties": "Tie share",
 }
 """Headings by names in addresses."""
 

@@ -66,7 +66,7 @@ class TextFigures:
             "Scores": _count(self.scores),
             "Apart from others": _apart(self.apart),
             "Checks": _count(self.checked),
-            "With others": shown_agreement(self.agreement),
+            "Checks as others": shown_agreement(self.agreement),
             "Cannot tell": share(self.unknown),
             "Time": shown_speed(self.pace),
         }

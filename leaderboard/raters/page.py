@@ -11,7 +11,9 @@ from django.urls import reverse
 from arena.models import Study
 from leaderboard.agreement.figure import kinds_map
 from leaderboard.agreement.table import (
+    AGREES,
     COEFFICIENTS,
+    agrees_table,
     between,
     kind_matrix,
     matrix_table,
@@ -239,6 +241,8 @@ class RatersPage(AboutRaters):
             f"{COEFFICIENTS['pearson']} by category, with {self.level:g}% intervals.",
             [(label, with_people_by_category(content)) for label, content in read if content],
             self.stored.get("correlation", PEOPLE),
+            agrees_table,
+            AGREES["pearson"],
         )
 
     def _kappa(self) -> Iterator[Panel]:

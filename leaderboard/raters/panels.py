@@ -1,14 +1,15 @@
 """Panels that pages about raters share."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from leaderboard.agreement.figure import correlations
-from leaderboard.agreement.table import correlated, correlation_table, without_pools
+from leaderboard.agreement.table import correlated, without_pools
 from leaderboard.bias.content import ScoreDifferences
 from leaderboard.bias.figure import histogram, position_dots, score_differences
 from leaderboard.bias.table import Shown, position_table, ratings_table, scores_table
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import Page, Panel, step
+from leaderboard.pages.table import DataTable
 from leaderboard.snapshots.canonical import Content
 from leaderboard.standings.figure import intervals
 from leaderboard.standings.table import raters_table
@@ -72,9 +73,18 @@ def boards_panel(
 
 
 def correlation_panel(
-    page: Page, title: str, note: str, judges: Sequence[tuple[str, Content]], ceiling: Content | None
+    page: Page,
+    title: str,
+    note: str,
+    judges: Sequence[tuple[str, Content]],
+    ceiling: Content | None,
+    table: Callable[[Iterable[tuple[str, Content]]], DataTable],
+    measure: str,
 ) -> Iterator[Panel]:
-    """Pearson's r of judges with people; ``ceiling`` is that of people with the other people."""
+    """Pearson's r of judges with people, called ``measure`` and written into a ``table``.
+
+    ``ceiling`` is that of people with the other people.
+    """
     if not judges:
         return
     own = [correlated(label, without_pools(content), "pearson") for label, content in judges]
@@ -84,7 +94,7 @@ def correlation_panel(
         "correlation",
         title,
         f"{note}{' The vertical line shows how people agree with each other.' if known else ''}",
-        correlation_table([*judges, *([(OTHER_PEOPLE, ceiling)] if ceiling else [])]),
-        draw=lambda: correlations("pearson", own, people),
+        table([*judges, *([(OTHER_PEOPLE, ceiling)] if ceiling else [])]),
+        draw=lambda: correlations(own, people, measure),
         height=step(len(own[0]) * (1 + 0.6 * len(own)) + 5),
     )

@@ -98,7 +98,7 @@ class RaterFigure:
     warn: bool = False
 
 
-LONGER: Final = "Prefers the longer"
+LONGER: Final = "Longer wins"
 
 
 def summary(kind: Kind) -> dict[str, RaterFigure]:

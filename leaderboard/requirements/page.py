@@ -156,13 +156,13 @@ class RequirementsPage(TextsPage):
     @property
     def first_column(self) -> tuple[str, str]:
         meaning = "Each requirement counts the same. “Cannot tell” does not count."
-        return "Met", f"Share of requirements met (DRFR). {meaning}"
+        return "Requirements met", f"The share (DRFR). {meaning}"
 
     @property
     def columns(self) -> list[tuple[str, str]]:
         """Headings and meanings of the cells behind the interval."""
         found = [
-            ("Requirements", "Requirements met, of all that count."),
+            ("Number met", "Requirements met, of all that count."),
             ("All met", "Share of answers that meet every requirement."),
             ("Mean of answers", "The share of requirements met, averaged over answers."),
         ]

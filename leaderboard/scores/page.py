@@ -85,7 +85,7 @@ class ScoresPage(TextsPage):
 
     @property
     def first_column(self) -> tuple[str, str]:
-        return "Mean", "The mean of all scores of its answers."
+        return "Mean text score", "The mean of all scores of its answers."
 
     @property
     def columns(self) -> list[tuple[str, str]]:
@@ -179,7 +179,7 @@ class ScoresPage(TextsPage):
                     OWN,
                     "Score from pairs",
                 ),
-                draw=lambda: beside_figure(own, scores, OWN, "Score from pairs"),
+                draw=lambda: beside_figure(own, scores, OWN, "Elo score"),
                 height=20,
             )
 

@@ -22,6 +22,15 @@ COEFFICIENTS: Final = {
     "icc": "ICC",
     "alpha": "Alpha",
 }
+OF_SCORES: Final = {
+    "Pearson": "Pearson r of scores",
+    "Spearman": "Spearman rho of scores",
+    "Kendall": "Kendall tau of scores",
+    "ICC": "ICC of scores",
+    "Alpha": "Alpha of scores",
+}
+"""What pages call the coefficients, beside those of pairs."""
+MEAN: Final = {"Mean": "Mean text score"}
 PEOPLE_AMONG: Final = "One person and the others"
 
 
@@ -122,7 +131,7 @@ def models_table(content: Content, edges: list[float]) -> DataTable:
         }
         for each in content["contestants"]
     ]
-    return DataTable.of("Text scores by model", rows)
+    return DataTable.of("Text scores by model", rows, MEAN)
 
 
 def raters_table(content: Content) -> DataTable:
@@ -142,7 +151,7 @@ def raters_table(content: Content) -> DataTable:
                 **{f"Score {name} (%)": share for name, share in named},
             }
         )
-    return DataTable.of("How raters use the scale", rows)
+    return DataTable.of("How raters use the scale", rows, MEAN)
 
 
 def pairs_of_raters(content: Content) -> list[tuple[str, Content]]:
@@ -165,7 +174,7 @@ def agreement_table(content: Content) -> DataTable:
             row |= _ends(label, each, key)
         row |= _ends("First scores higher by", each, "difference")
         rows.append({**row, "Why none": each["reason"]})
-    return DataTable.of("Raters on the same answers", rows)
+    return DataTable.of("Raters on the same answers", rows, OF_SCORES)
 
 
 def agreement_sentences(content: Content) -> Iterator[str]:

@@ -719,7 +719,7 @@ def _expected(board: Board) -> Iterator[Panel]:
     if found:
         yield board.make_panel(
             "expected",
-            "Correlation with people",
+            "Correlation with the mean of people",
             "How expected ratings and ratings as given correlate with people’s mean ratings, over pairs that "
             f"people rated too. {found['level']:g}% intervals from resampled prompts.",
             lambda: expected_table(found),

@@ -144,7 +144,7 @@ def further_columns(
     return (
         Column(
             "ties",
-            "Ties",
+            "Tie share",
             lambda e: e.row.tie_percent,
             lambda e: percent(e.row.tie_percent),
             help="Share of its ratings that prefer neither answer.",

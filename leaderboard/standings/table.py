@@ -416,6 +416,7 @@ def control_table(control: Content) -> DataTable:
             }
             for row in control["changes"]
         ),
+        {"Change": "Score by random pairs less that by all"},
     )
 
 
@@ -424,7 +425,7 @@ def expected_table(found: Content) -> DataTable:
     names = {"pearson": "Pearson’s r", "spearman": "Spearman’s rho", "kendall": "Kendall’s tau-b"}
     kinds = {"expected": "correlation", "given": "correlation", "difference": "value"}
     return DataTable.of(
-        f"Correlation with people over {counted(found['pairs'], 'pair')} of "
+        f"Correlation with the mean of people over {counted(found['pairs'], 'pair')} of "
         f"{counted(found['prompts'], 'prompt')}",
         (
             {
@@ -437,6 +438,11 @@ def expected_table(found: Content) -> DataTable:
             }
             for name, label in names.items()
         ),
+        {
+            "Expected: correlation": "By expected ratings",
+            "Given: correlation": "By ratings as given",
+            "Difference: value": "Difference of both",
+        },
     )
 
 
@@ -510,7 +516,7 @@ def win_rates_table(rates: Matrix, games: Matrix, level: float) -> DataTable:
 
     columns = [f"{name}: {what}" for name in rates.names for what in ("win rate", "low", "high")]
     return DataTable(
-        f"Win shares with {level:g}% intervals",
+        f"Win shares (%) with {level:g}% intervals",
         ("Contestant", *columns),
         tuple(
             (name, *(cell for pair in zip(own, played, strict=True) for cell in cells(*pair)))

@@ -305,8 +305,9 @@ USUAL: Final = (
     _share(
         "agreement",
         "agreement",
-        "Same in both orders",
-        "How often a verdict stays when answers swap; – if a judge sees them one by one.",
+        "Same side in both orders",
+        "How often a verdict is for the same answer in both orders; – if a judge sees them one by one. 4 and "
+        "5 of 8 take a side here; in “Changes its verdict” on other pages they are ties.",
     ),
     _share("unscored", "unscored", "Not rated", "Replies without a rating."),
 )
@@ -318,12 +319,19 @@ _FURTHER: Final = (
         lambda row: row.number("n"),
         lambda row: f"{row.figures['n']:,}" if "n" in row.figures else NONE,
     ),
-    _coefficient("alpha", "Alpha", "Krippendorff’s alpha between the orders: 1 is the same every time."),
+    _coefficient(
+        "alpha", "Alpha between orders", "Krippendorff’s alpha between the orders: 1 is the same every time."
+    ),
     _share("both-right", "both_right", "Right in both orders", "Share of pairs."),
-    _coefficient("kappa", "Kappa", "Cohen’s kappa with the right answers: 0 is chance."),
-    _share("ties", "hedging", "Ties", "Replies that prefer neither answer."),
+    _coefficient("kappa", "Kappa with right answers", "Cohen’s kappa with the right answers: 0 is chance."),
+    _share("ties", "hedging", "Prefers neither", "Of all replies; on 2 and 8 points there are none."),
     _share("first", "first", "Prefers the first", "Of ratings that take a side. 50% is no preference."),
-    _share("longer", "longer", "Prefers the longer", "Of ratings that take a side. 50% is no preference."),
+    _share(
+        "longer",
+        "longer",
+        "Prefers the longer",
+        "Of ratings that take a side, the answer with more characters.",
+    ),
     _share("people", "people", "As people", "How often it takes the side of most people."),
     Column(
         "price",
@@ -413,7 +421,19 @@ def judges_table(content: Content) -> DataTable:
         }
         for (name, each), part in product(entries, ["", *parts(content)])
     ]
-    return DataTable.of("How often each judge is right", found)
+    return DataTable.of("How often each judge is right", found, _WORDS)
+
+
+_WORDS: Final = {
+    f"{name}{said}": f"{word}{said}"
+    for name, word in (
+        ("Same in both orders (%)", "Same side in both orders (%)"),
+        ("Ties (%)", "Prefers neither (%)"),
+        ("Alpha", "Alpha between orders"),
+        ("Kappa", "Kappa with right answers"),
+    )
+    for said, _ in _ENDS
+}
 
 
 def _cells(own: Mapping[str, Any]) -> dict[str, Cell]:
@@ -555,7 +575,8 @@ def correlations_table(content: Content) -> DataTable | None:
         for each in content["matrix"]["correlations"]
         if each["n"] > 2 and each["spearman"] is not None
     ]
-    return DataTable.of("Rank correlations", rows) if rows else None
+    words = {"Spearman": "Spearman rho of shares", "Kendall": "Kendall tau of shares"}
+    return DataTable.of("Rank correlations", rows, words) if rows else None
 
 
 def noise_of_ranks(content: Content) -> str:

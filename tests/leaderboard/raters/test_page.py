@@ -280,7 +280,7 @@ def test_correlations_stand_by_category_with_the_ceiling_of_people_and_the_coeff
     assert page.count('<svg class="dots"') == 2
     figure = client.get("/studies/small/agreement/figures/correlation.json?coefficient=kendall").json()
     assert figure["data"][0]["x"] == [0.5, 0.4]
-    assert figure["layout"]["xaxis"]["title"]["text"] == "Kendall tau with people"
+    assert figure["layout"]["xaxis"]["title"]["text"] == "Agrees with people (tau)"
 
 
 def test_everybody_stands_against_everybody(client, tables):

@@ -85,9 +85,8 @@ def test_correlations_share_rows_and_axis_with_the_ceiling():
         payloads.correlation_row(None, 0.6), payloads.correlation_row("coding", None, n=2, reason="few")
     )
     people = payloads.correlation(payloads.correlation_row("coding", 0.7, n=9))
-    figure = correlations(
-        "pearson", [correlated("Judge", judge, "pearson")], correlated("People", people, "pearson")
-    )
+    own, others = correlated("Judge", judge, "pearson"), correlated("People", people, "pearson")
+    figure = correlations([own], others, "Agrees with people (r)")
     check(figure)
     dots, ceiling = figure["data"]
     assert (dots["x"], [round(y) for y in dots["y"]]) == ([0.6], [0])
@@ -99,7 +98,7 @@ def test_correlations_share_rows_and_axis_with_the_ceiling():
 def test_many_judges_differ_by_colour_and_symbol():
     content = payloads.correlation(payloads.correlation_row())
     kinds = [correlated(f"Judge {number}", content, "pearson") for number in range(14)]
-    figure = correlations("pearson", kinds, [])
+    figure = correlations(kinds, [], "Agrees with people (r)")
     check(figure)
     looks = {(trace["marker"]["color"], trace["marker"]["symbol"]) for trace in figure["data"]}
     assert len(looks) == 14
@@ -135,7 +134,7 @@ def test_names_of_raters_are_escaped_wherever_plotly_reads_tags():
         position_dots([one]),
         score_differences([(HOSTILE, payloads.scores())]),
         length_effect(HOSTILE, payloads.measure()),
-        correlations("pearson", [rows], rows),
+        correlations([rows], rows, "Agrees with people (r)"),
         preferences(HOSTILE, HOSTILE, [[0, 0, 1]]),
         confusion(HOSTILE, HOSTILE, {"points_a": 1, "points_b": 1, "counts": [[1]]}),
         kinds_map(matrix, matrix, "kappa"),

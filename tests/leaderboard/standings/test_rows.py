@@ -82,7 +82,7 @@ def test_columns_of_benchmarks_words_changes_and_the_other_tie_rule():
     assert (cells["MMLU"][1], cells["GSM8K"][1]) == ("70.25", "50")
     assert cells["Licence"][1] == "MIT"
     labels = [head.column.label for head in view("a", asked=every).headings]
-    assert labels == ["Win share", "Ties", "Ratings"], "a column of dashes is left out"
+    assert labels == ["Win share", "Tie share", "Ratings"], "a column of dashes is left out"
     assert [head.column.label for head in view("a").headings] == ["Win share", "Ratings"]
 
 

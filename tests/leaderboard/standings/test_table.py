@@ -238,8 +238,8 @@ def test_ratings_stand_beside_the_unscored_with_the_largest_scale_first():
         ("Unscored: empty", 0, 1),
         ("Unscored: out of range", 0, 2),
         ("All replies", 10, 13),
-        ("Share preferring the first, % (50 without bias)", 66.6667, 66.6667),
-        ("Mean rating (2 without bias)", 1.7, 1.7),
+        ("Prefers the first (%), 50 without bias", 66.6667, 66.6667),
+        ("Mean rating, 2 without bias", 1.7, 1.7),
     )
     scale = {"unscored": {}, "share_first": None, "mean": None}
     scales = [{**scale, "points": points, "counts": [1] * points} for points in (2, 8)]
