@@ -154,7 +154,9 @@ def _has_answers(match: re.Match[str], about: About) -> Iterator[str]:
 @claim(rf"^({MODEL}) (?:meets the most requirements|scores highest): (\d[\d.]*)")
 def _highest(match: re.Match[str], about: About) -> Iterator[str]:
     for table in about.tables:
-        column = next((each for each in table.columns if each in ("Requirements met", "Mean", "DRFR")), None)
+        column = next(
+            (each for each in table.columns if each in ("Requirements met", "Mean text score", "DRFR")), None
+        )
         if column and "Model" in table.columns:
             values = {named(row): re.match(r"[\d.]+", row.get(column, "")) for row in table.rows}
             top = {name: float(found.group()) for name, found in values.items() if found}
