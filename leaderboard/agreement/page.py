@@ -148,11 +148,17 @@ class AgreementPage(AboutRaters):
 
     @cached_property
     def axis(self) -> Axis:
-        """To tenths around the intervals, on the scale of a correlation."""
+        """To tenths around the intervals, on the scale of a correlation; all of it where there are none."""
+        if not self.has_intervals:
+            return Axis(-1.0, 1.0)
         spans = [self._span(row) for _, row in self.rows]
         low = floor(10 * min(low for low, _ in spans) - 0.5) / 10
         high = ceil(10 * max(high for _, high in spans) + 0.5) / 10
         return Axis(max(low, -1.0), min(high, 1.0))
+
+    @cached_property
+    def has_intervals(self) -> bool:
+        return any(row.get(f"{self.view.coefficient}_low") is not None for _, row in self.rows)
 
     def _span(self, row: Content) -> tuple[float, float]:
         name = self.view.coefficient
@@ -269,15 +275,17 @@ class AgreementPage(AboutRaters):
         people = [
             row for each in listed_too for row in correlated(each[0], without_pools(each[1]), coefficient)
         ]
-        if any(row.value is not None for series in (*own, people) for row in series):
+        every = [row for series in (*own, people) for row in series]
+        if any(row.value is not None for row in every):
             rows = len([*own, people][0]) * (0.8 + 0.45 * (len(own) + 1))
             known = any(row.value is not None for row in people)
+            of_prompts = f" Intervals ({self.level:g}%) are for other prompts of this kind."
+            spans = of_prompts if any(row.low is not None for row in every) else ""
             line = " The vertical line shows how people agree with each other." if known else ""
             yield self.make_panel(
                 "correlation",
                 "Agreement with people by category",
-                f"{self.coefficient_name}: 1 is full agreement, 0 is none, −1 the opposite. "
-                f"Intervals ({self.level:g}%) are for other prompts of this kind.{line}",
+                f"{self.coefficient_name}: 1 is full agreement, 0 is none, −1 the opposite.{spans}{line}",
                 agrees_table([*drawn, *listed_too]),
                 draw=lambda: correlations(own, people, AGREES[coefficient]),
                 height=step(rows + 5),

@@ -295,6 +295,13 @@ def _same_order(match: re.Match[str], about: About) -> Iterator[str]:
         yield f"Spearman’s correlation is {spearman[1]}"
 
 
+@claim(r"Intervals \(\d+%\) are for other prompts of this kind")
+def _has_intervals(match: re.Match[str], about: About) -> Iterator[str]:
+    cells = (cell for table in about.tables for row in table.rows for cell in row.values())
+    if not any(re.search(r"\d(?:–| to )[−-]?\d", cell) for cell in cells):
+        yield "no table of the page has an interval"
+
+
 # --- Who prefers what ---------------------------------------------------------------------------------------
 @claim(r"prefers? the answer shown (?:first|second)(?:, in| \()\s?(\d+)(?:–(\d+))?%")
 def _prefers_a_place(match: re.Match[str], about: About) -> Iterator[str]:

@@ -61,6 +61,13 @@ def test_its_own_pages_say_so_too(client, studies, address, query, told):
     assert told in words(page(client, studies["one"], address, **query))
 
 
+def test_intervals_are_spoken_of_only_where_there_are_some(client, studies):
+    without = words(page(client, studies["one"], "agreement/")).partition("Details")[0]
+    assert "95% interval" not in without
+    assert "Intervals (" not in without
+    assert "Intervals (95%) are for other prompts" in words(page(client, studies["many"], "agreement/"))
+
+
 def test_the_axis_ends_where_correlations_do(client, studies):
     drawn = page(client, studies["one"], "agreement/").content.decode()
     assert "−1.1" not in drawn
