@@ -16,7 +16,14 @@ from leaderboard.pages.page import MOST_ROWS, NoNumbersError, Panel, step
 from leaderboard.pages.switches import Switch
 from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.snapshots.contents import find
-from leaderboard.snapshots.settings import OF_ANCHORING, Scope, method_words, parse_for_anchoring
+from leaderboard.snapshots.settings import (
+    OF_ANCHORING,
+    Scope,
+    Setting,
+    method_words,
+    parse_for_anchoring,
+    words,
+)
 from leaderboard.standings.figure import intervals
 
 
@@ -45,8 +52,17 @@ class AnchoredPage(ComputedPage):
         )
 
     @property
+    def _used(self) -> Setting:
+        """Its setting, which names no method, with the only one there is."""
+        return replace(self.setting, method="bradley-terry")
+
+    @property
     def method_words(self) -> str:
-        return ", ".join(method_words(replace(self.setting, method="bradley-terry")))
+        return ", ".join(method_words(self._used))
+
+    @property
+    def setting_words(self) -> str:
+        return words(self._used, self.snapshot.counts)
 
     @property
     def switches(self) -> list[Switch]:

@@ -43,7 +43,9 @@ def command(*options):
 def test_the_page_is_what_the_command_prints(client, made):
     board = client.get("/studies/small/").content.decode()
     assert '<a href="/studies/small/anchored/">Can a judge help people?</a>' in board
-    assert "One moment" in client.get(PAGE + "?raters=judge:robot").content.decode()
+    waiting = client.get(PAGE + "?raters=judge:robot")
+    assert "One moment" in waiting.content.decode()
+    assert "Bradley-Terry, ties half" in waiting.context["page"].setting_words
     page = shown(client, made, PAGE + "?raters=judge:robot")
     wanted = command("--judges", "robot")
     assert page.context["page"].found == wanted
