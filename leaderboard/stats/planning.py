@@ -93,7 +93,7 @@ def _chance(lead: FloatArray) -> FloatArray:
 def _mean_score(gap: float, ties: float) -> float:
     mean = float(_chance(np.array(gap)))
     if not gap < _FARTHEST or mean >= 1.0 - ties / 2.0:
-        limit = f"with a share of {ties:g} ties even a model that wins all the rest shows less"
+        limit = f"with a share of {ties:.15g} ties even a model that wins all the rest shows less"
         raise ParameterError(f"gap is {gap:g}, which cannot be: {limit}")
     return mean
 
@@ -299,12 +299,22 @@ class Need:
 
 def points(gap: float) -> str:
     """Points to three digits: "59.7", "1,230"."""
-    return f"{float(f'{gap:.3g}'):,g}"
+    return f"{float(f'{gap:.3g}'):,.15g}"
+
+
+def points_words(gap: float) -> str:
+    number = points(gap)
+    return "1 point" if number == "1" else f"{number} points"
+
+
+def percent(level: float) -> str:
+    """A level or a chance in full: what is less than 100% is never said to be that."""
+    return f"{level:.15g}%"
 
 
 def raters_words(raters: float) -> str:
     """Raters of a pair, on average: "1 rater", "4.2 raters"."""
-    number = f"{raters:.3g}"
+    number = points(raters)
     return "1 rater" if number == "1" else f"{number} raters"
 
 
@@ -328,19 +338,21 @@ class Plan:
 
     def sentence(self, names: Sequence[str] = ()) -> str:
         """The answer in words; ``names`` are the contestants' in the order of their numbers."""
-        aim, wide = self.aim, f"{points(self.aim.gap)} points"
-        goal, chance = f"see a gap of {wide}", f"with a chance of {aim.power:g}%"
-        sure = f"A {aim.level:g}% interval then shows such a gap {chance}."
+        aim, wide = self.aim, points_words(self.aim.gap)
+        goal, chance = f"see a gap of {wide}", f"with a chance of {percent(aim.power)}"
+        sure = f"A {percent(aim.level)} interval then shows such a gap {chance}."
         if self.evidence is None:
             return f"You need {self._needed('', '')} to {goal}. {sure}"
         first, second = names[self.evidence.first], names[self.evidence.second]
         so_far = f"The {self.evidence.prompts:,} prompts so far"
         if _seen(aim, self.evidence, self.between):
-            reach = f"give or take {points(self.half_width_now or 0.0)} at {aim.level:g}%"
+            reach = f"give or take {points(self.half_width_now or 0.0)} at {percent(aim.level)}"
             return f"{so_far} tell {first} from {second}: they are {wide} apart, {reach}."
         if self.between and aim.gap == abs(self.evidence.gap):
             goal = f"tell {first} from {second} ({wide} apart)"
-            sure = f"If the gap is as wide as measured, a {aim.level:g}% interval then shows it {chance}."
+            sure = (
+                f"If the gap is as wide as measured, a {percent(aim.level)} interval then shows it {chance}."
+            )
         elif self.between:
             goal += f" between {first} and {second}"
         if not self.need.more:
@@ -376,7 +388,7 @@ class Plan:
         if self.need.more and self.aim.gap >= WIDE_GAP:
             found.append(
                 f"For gaps from {WIDE_GAP:g} points on the numbers are upper bounds: the chance is higher "
-                f"than {self.aim.power:g}%."
+                f"than {percent(self.aim.power)}."
             )
         if any(later.more > fewer.more for fewer, later in pairwise(self.needs)):
             found.append(MORE_FOR_MORE)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from leaderboard.snapshots.presentation import aligned, counted, printable
 from leaderboard.stats import Plan
-from leaderboard.stats.planning import raters_words
+from leaderboard.stats.planning import percent, raters_words
 
 
 def plan_json(plan: "Plan", names: Sequence[str]) -> str:
@@ -30,7 +30,7 @@ def _ground(plan: "Plan", names: Sequence[str]) -> str:
     parts = f"between prompts{whose} {own.between**0.5:.0f} points"
     if own.within is not None:
         parts += f", between raters of the same two answers {own.within**0.5:.0f}"
-    width = f"Half-width of the gap's {plan.aim.level:g}% interval by Bradley-Terry."
+    width = f"Half-width of the gap's {percent(plan.aim.level)} interval by Bradley-Terry."
     if plan.evidence is None:
         return f"{_assumed(plan)} Standard deviations for one prompt: {parts}. {width}"
     there = plan.evidence
@@ -48,4 +48,4 @@ def _assumed(plan: "Plan") -> str:
     if own is None:
         return ""
     alike = f"two raters' ratings of the same answers correlate by {own.correlation:.2f}"
-    return f"Assumed: {own.contestants} models, {100 * own.ties:g}% ties, and {alike}."
+    return f"Assumed: {own.contestants} models, {percent(100 * own.ties)} ties, and {alike}."

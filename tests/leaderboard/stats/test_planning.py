@@ -400,6 +400,19 @@ class TestPlan:
         said = plan_from_data(make_study(10), between=(0, 1)).sentence("AB")
         assert "points apart). If the gap is as wide as measured, a 95% interval then shows it" in said
 
+    @pytest.mark.parametrize(
+        ("gap", "asked", "said"),
+        [
+            (1.0, {}, "to see a gap of 1 point. A 95% interval"),
+            (30.0, {"level": 99.99999}, "A 99.99999% interval"),
+            (30.0, {"power": 99.99999}, "with a chance of 99.99999%."),
+            (30.0, {"raters": 1000}, "with 1,000 raters for every pair"),
+            (30.0, {"raters": 20_000_000}, "with 20,000,000 raters for every pair"),
+        ],
+    )
+    def test_numbers_at_their_ends_are_said_in_full(self, gap, asked, said):
+        assert said in plan_from_assumptions(gap, **asked).sentence()
+
     def test_a_gap_that_is_seen_needs_nothing_and_one_that_is_not_needs_more(self):
         for seed in range(20):
             study = make_study(60, (1070, 930), seed=seed)
