@@ -234,7 +234,8 @@ class AgreementPage(AboutRaters):
     @property
     def dated(self) -> bool:
         """Whether the snapshot is older than the computing of agreement."""
-        return not self.pending and (not self.agreements or len(self.beside_people) < len(self.judges))
+        lacks = not self.agreements or len(self.beside_people) < len(self.judges)
+        return not self.pending and self.is_rated and lacks
 
     @property
     def rare_choices(self) -> list[Switch]:

@@ -154,7 +154,8 @@ def _given(card: Card, tab: str) -> str:
     judges = (card.judges, counted(card.judges, "judge")), (card.panels, counted(card.panels, "panel"))
     numbers = (card.people, people), *judges
     said = [words for number, words in numbers if number]
-    return ", ".join([*said, counted(card.ratings, "rating")]) if card.ratings else ""
+    # What a panel says is no rating of its own, and may stand alone.
+    return ", ".join([*said, *([counted(card.ratings, "rating")] if card.ratings else [])])
 
 
 def _models(rows: Sequence[Row], by: str) -> Leaders:

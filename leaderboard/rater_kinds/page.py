@@ -11,6 +11,7 @@ from leaderboard.pages.figure import MOST_ON_A_PHONE
 from leaderboard.pages.page import Page
 from leaderboard.pages.switches import Option, Switch
 from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.presentation import ratings_given
 from leaderboard.snapshots.settings import (
     ALL_CATEGORIES,
     DECLARED,
@@ -163,6 +164,11 @@ class AboutRaters(Page):
     def agreements(self) -> Mapping[str, Content]:
         """Agreement tables by selector."""
         return dict(self.stored.all("agreement"))
+
+    @property
+    def is_rated(self) -> bool:
+        """True where somebody gave a rating: of those who gave none there is nothing to compute."""
+        return any(map(ratings_given, self.snapshot.counts["raters"]))
 
     @property
     def withheld(self) -> str:

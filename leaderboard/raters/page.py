@@ -153,10 +153,8 @@ class RatersPage(AboutRaters):
     @property
     def dated(self) -> bool:
         """Whether the snapshot is older than the computing of position and agreement."""
-        return not self.pending and (
-            not self.agreements
-            or all(not one.position for each in self.kinds for one in each.shown if one.scored)
-        )
+        placed = any(one.position for each in self.kinds for one in each.shown if one.scored)
+        return not self.pending and self.is_rated and not (self.agreements and placed)
 
     @property
     def switches(self) -> list[Switch]:

@@ -104,7 +104,7 @@ class RaterPage(AboutRaters):
         """Whether the snapshot is older than the computing of position and agreement."""
         scored = [one for one in self.kind.shown if one.scored]
         placed = not scored or any(one.position for one in scored)
-        return not self.pending and not (self.agreements and placed)
+        return not self.pending and self.is_rated and not (self.agreements and placed)
 
     @property
     def board_url(self) -> str:

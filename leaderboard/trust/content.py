@@ -56,6 +56,7 @@ def trust(known: Known, read: Opinions, asked: Asked) -> dict[str, Any]:
             "judge": slug,
             "label": choice.label,
             "simulated": choice.simulated,
+            **({"panel": True} if choice.panel else {}),
             "model": model,
             "protocol": protocol,
             **_summary(trial, number),

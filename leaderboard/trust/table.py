@@ -122,17 +122,23 @@ def _outdone(content: Content) -> Iterator[str]:
 
 def _guessing(content: Content, part: str) -> Iterator[str]:
     """How many judges are clearly worse than a random answer, and how many may be no better."""
-    figures = [figures_of(each, part) for each in content["judges"]]
     by_lot = chance(content, part)
     if by_lot is None:
         return
-    ends = [(own["low"], own["high"]) for own in figures if own.get("low") is not None]
-    worse = sum(high < by_lot for _, high in ends)
-    unsure = sum(low <= by_lot <= high for low, high in ends)
-    for judges, how in ((worse, "clearly worse"), (unsure, "not clearly better or worse")):
-        if judges:
-            are = "is" if judges == 1 else "are"
-            yield f"{counted(judges, 'judge')} {are} {how} than a random answer"
+    found = [(each, figures_of(each, part)) for each in content["judges"]]
+    ends = [(each, own["low"], own["high"]) for each, own in found if own.get("low") is not None]
+    worse = [each for each, _, high in ends if high < by_lot]
+    unsure = [each for each, low, high in ends if low <= by_lot <= high]
+    for some, how in ((worse, "clearly worse"), (unsure, "not clearly better or worse")):
+        if some:
+            yield f"{_counted(some)} {'is' if len(some) == 1 else 'are'} {how} than a random answer"
+
+
+def _counted(some: Sequence[Content]) -> str:
+    """How many judges, and the names of panels, which are none."""
+    panels = [each["label"] for each in some if each.get("panel")]
+    judges = len(some) - len(panels)
+    return enumerated([*([counted(judges, "judge")] if judges else []), *panels])
 
 
 def chance(content: Content, part: str = "") -> float | None:

@@ -43,3 +43,22 @@ def test_counts_of_a_snapshot(made: HandMade) -> None:
 )
 def test_pages(made: HandMade, client, address: str, said: str) -> None:
     assert said in " ".join(client.get(address).content.decode().split())
+
+
+def test_a_panel_whose_judges_said_nothing_here_is_no_lack_of_ratings(client) -> None:
+    made = HandMade("Alpha", "Beta", slug="small")
+    made.rate("Alpha", "Beta", 2, rater=made.judge("both", derived_from=["ayla", "ben"]), source="panel")
+    services.refresh(made.study)
+    text = " ".join(client.get("/").content.decode().split())
+    assert ">1 panel.<" in text
+    assert "No ratings to show yet" not in text
+
+
+@pytest.mark.parametrize("page", ["agreement/", "raters/", "raters/people/"])
+def test_where_nobody_gave_a_rating_no_refresh_is_promised(client, page: str) -> None:
+    made = HandMade("Alpha", "Beta", slug="small")
+    for rater in (made.person, made.judge("ayla")):
+        made.rate("Alpha", "Beta", None, rater=rater, reason="empty")
+    services.refresh(made.study)
+    text = client.get(f"/studies/small/{page}").content.decode()
+    assert "refresh" not in text.split("<main", 1)[1]

@@ -216,6 +216,10 @@ def test_judges_worse_than_a_random_answer_are_counted_apart():
         "2 judges are clearly worse than a random answer. "
         "1 judge is not clearly better or worse than a random answer."
     )
+    judged["judges"].append(judged["judges"][-1] | {"judge": "both", "label": "Both (panel)", "panel": True})
+    assert verdict(judged)[1].endswith(
+        ". 1 judge and Both (panel) are not clearly better or worse than a random answer."
+    )
 
 
 def test_what_people_say_together_is_not_shown_as_what_a_judge_says():
