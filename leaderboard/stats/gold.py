@@ -143,30 +143,38 @@ class Judged:
     def by_prompt(self, values: npt.NDArray[Any]) -> FloatArray:
         """The sum over the instances of each prompt, along the last axis; NaN adds nothing."""
         known = np.nan_to_num(np.asarray(values, dtype=np.float64))
-        return known if self.prompt is None else added_up(known, self.prompt)
+        return known if self._together is None else added_up(known, self._together)
+
+    @cached_property
+    def _together(self) -> IntArray | None:
+        """The prompt of each instance; None where every one has its own."""
+        alone = self.prompt is None or np.array_equal(self.prompt, np.arange(len(self.gold)))
+        return None if alone else self.prompt
 
     @cached_property
     def shares(self) -> dict[str, Part]:
-        """What counts towards each share of GoldFigures, and among what, by instance."""
+        """What counts towards each share of GoldFigures, and among what, by prompt."""
         given, asked, scored = self.verdicts, self.asked, is_scored(self.verdicts)
         tied, sided = given == TIE, np.abs(given) == 1
         right = self.right_throughout(np.ones_like(asked))
-        return {
+        found: dict[str, tuple[npt.NDArray[Any], npt.NDArray[Any]]] = {
             "agreement": self._agreement(is_scored(self.used)),
             "both_right": (np.nan_to_num(right), ~np.isnan(right)),
             "hedging": (tied.sum(axis=0), asked.sum(axis=0)),
             "unscored": ((asked & ~scored).sum(axis=0), asked.sum(axis=0)),
             "first": ((given == np.array([[FIRST], [SECOND]])).sum(axis=0), sided.sum(axis=0)),
         }
+        return {name: self.part(share) for name, share in found.items()}
 
     @cached_property
     def coefficients(self) -> dict[str, FloatArray]:
-        """What alpha between the orders and kappa with gold are computed from, by instance."""
+        """What alpha between the orders and kappa with gold are computed from, by prompt."""
         told = is_scored(self.used)
         both = told.all(axis=0) & (not self.pointwise)
         gold = np.broadcast_to(self.gold, told.shape)
         kappas = [kappa_sums(*row) for row in zip(self.used, gold, told, strict=True)]
-        return {"alpha": alpha_sums(counted(self.used)) * both, "kappa": np.sum(kappas, axis=0)}
+        found = {"alpha": alpha_sums(counted(self.used)) * both, "kappa": np.sum(kappas, axis=0)}
+        return {name: self.by_prompt(sums) for name, sums in found.items()}
 
     def right_throughout(self, orders: BoolArray) -> FloatArray:
         """1 where all verdicts in these ``orders`` (orders, instances) are the gold label, else 0.
@@ -277,10 +285,9 @@ COEFFICIENTS: Final[Mapping[str, Coefficient]] = {"alpha": alpha_of, "kappa": ka
 def intervals(judged: Sequence[Judged], level: float) -> dict[str, float | None]:
     """Both ends for each share and coefficient of GoldFigures, on average over subsets."""
     found = {
-        name: mean_of_shares([own.part(own.shares[name]) for own in judged], level)
-        for name in judged[0].shares
+        name: mean_of_shares([own.shares[name] for own in judged], level) for name in judged[0].shares
     } | {
-        name: mean_of_coefficients([own.by_prompt(own.coefficients[name]) for own in judged], value, level)
+        name: mean_of_coefficients([own.coefficients[name] for own in judged], value, level)
         for name, value in COEFFICIENTS.items()
     }
     return {f"{name}_{end}": getattr(each, end) for name, each in found.items() for end in ("low", "high")}

@@ -167,8 +167,7 @@ def _summary(trial: Trial, number: int) -> dict[str, Any]:
     def ends(subsets: Sequence[int]) -> dict[str, Any]:
         found = intervals([judged[subset] for subset in subsets], trial.asked.level)
         for name in leanings[0]:
-            parts = [judged[subset].part(leanings[subset][name]) for subset in subsets]
-            share = mean_of_shares(parts, trial.asked.level)
+            share = mean_of_shares([leanings[subset][name] for subset in subsets], trial.asked.level)
             found |= {f"{name}_low": share.low, f"{name}_high": share.high}
         hidden = _OF_RULES if number >= len(trial.choices) else _SEALED_ENDS if sealed else ()
         return dict(rounded(found)) | dict.fromkeys(hidden)
@@ -200,13 +199,13 @@ _SEALED_ENDS: Final = tuple(f"{name}_{end}" for name in _SEALED[:2] for end in (
 
 
 def _leanings(trial: Trial, own: Judged, subset: int) -> dict[str, Part]:
-    """``longer``: share of verdicts for the longer text. ``people``: accuracy by the majority of people."""
+    """By prompt, ``longer``: verdicts for the longer text; ``people``: points by the majority of people."""
     longer, held = trial.longer[subset], trial.held[subset]
     sided = (np.abs(own.verdicts) == 1) & (np.abs(longer) == 1)
     credits = np.where(held == NO_GOLD, np.nan, replace(own, gold=held).credits)
     return {
-        "longer": (((own.verdicts == longer) & sided).sum(axis=0), sided.sum(axis=0)),
-        "people": (np.nansum(credits, axis=0), (~np.isnan(credits)).sum(axis=0)),
+        "longer": own.part((((own.verdicts == longer) & sided).sum(axis=0), sided.sum(axis=0))),
+        "people": own.part((np.nansum(credits, axis=0), (~np.isnan(credits)).sum(axis=0))),
     }
 
 
