@@ -192,7 +192,7 @@ class _About:
         if own and own.get("longer_low") is not None and own["longer_low"] > max(most, 0.5):
             beside = (people or {}).get("longer_wins")
             more = "" if beside is None else f" (people: {whole_percent(beside)})"
-            words = f"prefers the longer answer in {whole_percent(own['longer_wins'])} of its choices{more}"
+            words = f"lets the longer answer win {whole_percent(own['longer_wins'])} of points{more}"
             yield Doubt(2 * (own["longer_wins"] - (beside or 0.5)), words)
 
     def _longer(self, selector: str) -> Content | None:

@@ -12,7 +12,7 @@ def differences(rows: Sequence[Line], margin: float) -> Figure:
     values = [(each.points, *(each.ends or (None, None))) for _, each in found]
     texts = [f"{full(label)}: {each.points:+.0f} points" for label, each in found]
     labels = [label for label, _ in found]
-    figure = by_row(labels, values, texts, "Difference in points")
+    figure = by_row(labels, values, texts, "Score difference (points)")
     figure["layout"]["xaxis"] |= {"side": "top", "zeroline": True, "zerolinecolor": "--text"}
     figure["layout"]["margin"] = {"l": 10, "r": 10, "t": 50, "b": 10}
     figure["layout"]["shapes"] = [vertical_line(-margin)] if margin else []

@@ -81,7 +81,7 @@ def as_text(report: Content, ties: Sequence[str] = ("on", "off")) -> str:
             parts.append(f"Elo, ties {rule}: rank and score.\n{_table('model', labels, rows)}")
     correlated = _correlations(report)
     if correlated:
-        parts.append(f"Correlation with people.\n{_table('category', labels, correlated)}")
+        parts.append(f"Pearson r with the mean of people.\n{_table('category', labels, correlated)}")
     costs = spent(report, {own["selector"]: own["cost"] for own in report["raters"]})
     if costs:
         parts.append(f"Per thousand pairs.\n{_table('measure', labels, _of_lines(costs))}")

@@ -82,18 +82,18 @@ def _length(kind: Kind) -> Leaning:
 
 
 _LEANINGS: Final = (
-    (_place, ("the answer shown first", "the answer shown second"), "the answer shown first or second"),
-    (_length, ("the longer answer", "the shorter answer"), "longer or shorter answers"),
+    (_place, ("the answer shown first", "the answer shown second", ""), "the answer shown first or second"),
+    (_length, ("the longer answer", "the shorter answer", " of points"), "longer or shorter answers"),
 )
 
 
-def _preferred(what: tuple[str, str], side: int, some: Shares) -> str:
+def _preferred(what: tuple[str, str, str], side: int, some: Shares) -> str:
     named = what[0] if side > 0 else what[1]
-    return f"{named} ({_range([(kind, share_of(side, share)) for kind, share in some])})"
+    return f"{named} ({_range([(kind, share_of(side, share)) for kind, share in some])}{what[2]})"
 
 
 def _preferences(
-    kinds: Sequence[Kind], lean: Callable[[Kind], Leaning], what: tuple[str, str], nothing: str
+    kinds: Sequence[Kind], lean: Callable[[Kind], Leaning], what: tuple[str, str, str], nothing: str
 ) -> Iterator[str]:
     leanings = [(kind, *lean(kind)) for kind in kinds]
     parts = []

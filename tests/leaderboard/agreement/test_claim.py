@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from leaderboard.agreement.claim import FEWEST_ALIKE, Claim, claim, people_said, strength
 from leaderboard.agreement.coefficients import agreement
-from leaderboard.agreement.table import difference_sentence, stand_in_sentence, two_sentence, with_people
+from leaderboard.agreement.table import (
+    difference_sentence,
+    stand_in_sentence,
+    two_sentence,
+    with_people,
+    with_people_by_category,
+)
 from leaderboard.agreement.verdict import Standing, verdict
 from leaderboard.pages.wording import FEWEST_PAIRS, signed
 from leaderboard.stats import Method
@@ -103,6 +109,9 @@ def test_no_sentence_says_more_than_its_interval(people, judges, prompts, seed):
     found = verdict(raters, tables, method="bradley-terry")
     words = f"{found.short} {found.rest}"
     rows = [with_people(tables.get("correlation", each["selector"])) for each in raters]
+    for content in (tables.get("correlation", each["selector"]) for each in raters):
+        for row in with_people_by_category(content)["rows"] if content else ():
+            assert row.get("all_but") is not None or row == with_people(content, row["category"] or "")
     of_people, *of_judges = rows
     shown = {claim(each) for each in of_judges}
     assert ("contradict" in words.replace("People contradict", "")) == (Claim.CONTRADICTS in shown)

@@ -88,7 +88,7 @@ def test_the_strongest_reason_for_doubt_follows():
 @pytest.mark.parametrize(
     ("people_high", "end"),
     [
-        (0.62, "But Judge A prefers the longer answer in 70% of its choices (people: 60%)."),
+        (0.62, "But Judge A lets the longer answer win 70% of points (people: 60%)."),
         (0.66, ""),
     ],
 )

@@ -64,3 +64,13 @@ def test_an_interval_is_in_the_cell_of_its_number():
     assert ">&lt; 0.001<" in text
     assert ">1168 (1120–1223)<" in text
     assert ">900<" in text
+
+
+def test_pages_write_measures_in_their_words_and_shares_in_percent():
+    columns = ("Opponent", "Win rate", "Low", "High", "Alpha", "Tie %")
+    table = DataTable("", columns, (("B", 0.625, 0.3, 0.9, 0.5, 12.5),), {"Alpha": "Alpha of scores"})
+    shown = Arranged(table)
+    labels = [each.label for _, run in shown.columns for each in run]
+    assert labels == ["Win share (%)", "Alpha of scores", "Tie share (%)"]
+    assert ">62.5 (30.0–90.0)<" in table_rows(shown)
+    assert table.csv().splitlines() == [",".join(columns), "B,0.625,0.3,0.9,0.5,12.5"]

@@ -30,14 +30,14 @@ def test_intervals_decide_who_prefers_what():
     kinds = [kind("People", 0.53, 0.6), kind("A", 0.7, 0.46, 0.64), kind("B", 0.4, 0.4, 0.1)]
     assert " ".join(verdict(kinds)) == (
         "A prefers the answer shown first (70%); B prefers the answer shown second (60%). People prefer "
-        "the longer answer (60%); B prefers the shorter answer (60%). Both judges change their verdict in "
-        "10–64% of pairs when the order is swapped."
+        "the longer answer (60% of points); B prefers the shorter answer (60% of points). Both judges change "
+        "their verdict in 10–64% of pairs when the order is swapped."
     )
     assert of_one(kinds[1]) == (
         "A prefers the answer shown first (70%). A changes its verdict in 64% of pairs when the order is "
         "swapped."
     )
-    assert of_one(kinds[0]) == "People prefer the longer answer (60%)."
+    assert of_one(kinds[0]) == "People prefer the longer answer (60% of points)."
     assert of_one(kind("C", 0.5, 0.5)) == (
         "Nothing shows that C prefers the answer shown first or second or longer or shorter answers."
     )
