@@ -223,7 +223,8 @@ def standings_table(content: Content) -> DataTable:
         }
         for each in content["standings"]
     ]
-    return DataTable.of("Models by their mean", rows, {"Mean": "Mean of the feature"})
+    words = {"Mean": "Mean of the feature", "Score from pairs": "Bradley-Terry score"}
+    return DataTable.of("Models by their mean", rows, words)
 
 
 def order_sentence(content: Content) -> str:

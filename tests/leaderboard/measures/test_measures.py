@@ -90,7 +90,10 @@ def make_known() -> Study:
             rating = max(1, min(8, best + lot.randint(-2, 2)))
             turned = made.pair(one, other, prompt).comparisons.filter(rater=rater).exists()
             shown = (other, one) if turned else (one, other)
-            made.rate(*shown, 9 - rating if turned else rating, prompt=prompt, rater=rater)
+            given = 9 - rating if turned else rating
+            lost = rater == judges[0] and turned and prompt == 3
+            reason = {"rating": None, "reason": "unparsable"} if lost else {"rating": given}
+            made.rate(*shown, prompt=prompt, rater=rater, **reason)
     Pair.objects.filter(prompt__study=made.study).update(gold="first", gold_source="by hand")
     for prompt in made.prompts:
         question = make.make_question(prompt=prompt)
@@ -224,9 +227,9 @@ def sources() -> list[str]:
     return [plain(path.read_text()) for path in (ROOT / "leaderboard").rglob("*.py")]
 
 
-PAGES = ("", "?columns=all", "raters/", "judges/", "agreement/", "trust/", "trust/?columns=all", "scores/")
+PAGES = ("", "raters/", "judges/", "agreement/", "trust/", "scores/", "requirements/", "features/", "data/")
 OPERATED = ("judges/", "raters/")
-OTHER_SUBJECTS = {"Rank", "Best possible rank", "SD", "Value", "Unmirrored"}
+OTHER_SUBJECTS = {"Rank", "Best possible rank", "SD", "Value", "Unmirrored", "Quality", "Fleiss' kappa"}
 """Of the page's own order, or of what the title names."""
 
 
@@ -234,7 +237,10 @@ def test_one_name_has_one_number(pages: list[Seen]) -> None:
     """Where all raters rated all pairs and all pairs have a right answer, pages speak of the same pairs."""
     wanted = {f"/studies/known/{page}" for page in PAGES} | {f"/operate/known/{page}" for page in OPERATED}
     found: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    tables = [(address, table) for address, page in pages if address in wanted for table in page.tables]
+    usual = ((re.sub(r"\b(sort=[^&]*|columns=all)&?|\?$", "", address), page) for address, page in pages)
+    tables = [
+        (address, table) for address, page in usual if address.rstrip("?") in wanted for table in page.tables
+    ]
     for number, (address, table) in enumerate(tables):
         for whose, measure, text in numbers(table):
             value = re.match(r"[−+]?[\d,.]+", text)
@@ -258,6 +264,8 @@ def rounding(shown: dict[str, float]) -> float:
 def numbers(table: Table) -> Iterator[tuple[str, str, str]]:
     """Whose a number is, its measure and its text; of all categories together."""
     columns, group = [plain(each) for each in table.columns], ""
+    if columns[:1] == ["Model"] and len({row[0].text for row in table.rows}) < len(table.rows):
+        return  # a row for each answer
     for row in table.rows:
         if len(row) == 1:
             group = row[0].text
@@ -265,7 +273,9 @@ def numbers(table: Table) -> Iterator[tuple[str, str, str]]:
         part = row[0].text if group else about.get("Category", ALL)
         if len(row) == 1 or part != ALL:
             continue
-        two = {group or row[0].text, about.get("With", "")} - {"", "People"}
+        name = re.split(" ,| with each other", group or about.get("Model") or row[0].text)[0]
+        name = name.removesuffix("All counted raters")
+        two = {name, about.get("With", "")} - {"", "People"}
         whose = " and ".join(sorted(two)) or "People"
         for heading, cell in zip(columns[1:], row[1:], strict=False):
             if columns[0] in MEASURES_IN_ROWS:
