@@ -67,6 +67,10 @@ class Wanted:
         return min(100, 100 * self.useful // self.wanted) if self.wanted else 0
 
     @property
+    def begun(self) -> int:
+        return self.pairs - self.untouched
+
+    @property
     def beyond(self) -> int:
         return max(0, self.given - self.useful)
 

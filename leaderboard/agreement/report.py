@@ -26,6 +26,7 @@ from leaderboard.agreement.table import (
 )
 from leaderboard.agreement.two import compared, judge_differences, parameters, single_people
 from leaderboard.pages.table import Cell, DataTable, holds_numbers
+from leaderboard.pages.wording import on_intervals
 from leaderboard.refreshing.computing import method_at
 from leaderboard.refreshing.tables import counts
 from leaderboard.snapshots import columns
@@ -96,10 +97,13 @@ def as_text(found: Content, *, unmirrored: bool = False) -> str:
     ties = f"ratings {found['band']} are ties" if found["band"] else f"ties {found['ties']}"
     kinds = found.get("kinds")
     simulated = any(own["simulated"] for own in kinds or found.get("raters", ()))
+    intervals = on_intervals(
+        f"Intervals of {found['level']:g}% over prompts; {found['rounds']} resamples, seed {found['seed']}.",
+        found,
+    )
     parts = [
         f"{found['study']}: agreement in {found['category'] or 'all categories'}, {criterion}{ties}. "
-        f"Intervals of {found['level']:g}% over prompts; {found['rounds']} resamples, seed {found['seed']}."
-        f"{' Some ratings are simulated.' if simulated else ''}"
+        f"{intervals}{' Some ratings are simulated.' if simulated else ''}"
     ]
     if kinds is None:
         said = (two_sentence(found), difference_sentence(found), *two_notes(found))

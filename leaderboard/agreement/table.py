@@ -15,6 +15,7 @@ from leaderboard.pages.wording import (
     enumerated,
     number_range,
     percent,
+    percent_range,
     signed,
     verb,
 )
@@ -370,11 +371,13 @@ def scatter_table(one: str, other: str, points: Sequence[Sequence[float]]) -> Da
 def _kappa_sentence(one: str, other: str, row: Content, level: float) -> str:
     if row["kappa"] is None:
         return f"{one} and {other} have no kappa: {row['reason']}."
+    ends = percent_range(row.get("exact_low"), row.get("exact_high"))
+    same = f" ({ends})" if ends else ""
     shown = _shown(row, "kappa", f"{one} and {other}", ("agree", "contradict each other", "show"))
     return (
         f"{shown}: weighted kappa {signed(row['kappa'])}{_interval(row, 'kappa', level)} over "
         f"{counted(row['pairs'], 'pair')} that both rated. They gave the same verdict in "
-        f"{percent(row['exact'])} of ratings."
+        f"{percent(row['exact'])} of ratings{same}."
     )
 
 

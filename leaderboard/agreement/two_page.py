@@ -23,6 +23,7 @@ from leaderboard.agreement.table import (
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import MOST_ROWS, NoNumbersError, Panel
 from leaderboard.pages.switches import Switch
+from leaderboard.pages.wording import on_intervals
 from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.rater_kinds.page import PEOPLE, AboutRaters, Reading, choices, labels, listed, one_of
 from leaderboard.snapshots.canonical import Content
@@ -137,7 +138,7 @@ class TwoPage(AboutRaters):
             yield self.make_panel(
                 "measures",
                 "How they agree",
-                f"Intervals of {self.level:g}%. {UNMIRRORED}",
+                f"{on_intervals(f'Intervals of {self.level:g}%.', content)} {UNMIRRORED}",
                 two_table(content),
             )
         if content.get("differences"):

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from itertools import combinations
-from math import comb
 from typing import Any, Final, Protocol
+
+import numpy as np
 
 from leaderboard.agreement.claim import Claim, claim, measured, pairs_of, people_said, said, unsaid
 from leaderboard.agreement.table import with_people
@@ -23,7 +24,6 @@ from leaderboard.pages.wording import (
     clear_side,
     counted,
     judge_called,
-    number_range,
     number_word,
     paragraph,
     share_of,
@@ -34,6 +34,7 @@ from leaderboard.pages.wording import (
 )
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import METHOD_NAMES
+from leaderboard.stats.gold_matrix import rank_correlation
 
 MARGIN: Final = 0.1
 """A judge that is surely less than this below people agrees as well as they do."""
@@ -87,7 +88,7 @@ class Order:
     reversed: int
     pairs: int
     models: int
-    spearman: float
+    spearman: float | None  # none where either puts all models on one rank
 
 
 @dataclass(frozen=True)
@@ -224,26 +225,34 @@ def _beside_people(row: Content) -> Standing:
 
 def _compared(people: Sequence[Content], judge: Sequence[Content]) -> Order | None:
     """Two standings over the models in both; those that share a letter cannot be told apart."""
-    own = {row["contestant"]: (place, _letters(row)) for place, row in enumerate(judge)}
-    both = [(*own[row["contestant"]], _letters(row)) for row in people if row["contestant"] in own]
+    own, others = _placed(judge), _placed(people)
+    both = [(own[name], others[name]) for name in others if name in own]
     if len(both) < 2:
         return None
-    sure = [(one, other) for one, other in combinations(both, 2) if _told_apart(one, other)]
-    turned = sum(one[0] > other[0] for one, other in sure)
-    same = all(one[0] < other[0] for one, other in combinations(both, 2))
-    places = sorted(place for place, *_ in both)
-    moved = sum((place - places.index(judged)) ** 2 for place, (judged, *_) in enumerate(both))
-    spearman = 1 - 6 * moved / (len(both) * (len(both) ** 2 - 1))
-    return Order(same, len(sure), turned, comb(len(both), 2), len(both), spearman)
+    turns = [
+        (_told_apart(one, other), [int(np.sign(one[by][0] - other[by][0])) for by in (0, 1)])
+        for one, other in combinations(both, 2)
+    ]
+    sure = [judged * said for apart, (judged, said) in turns if apart]
+    ranks = [np.array([float(each[by][0]) for each in both]) for by in (0, 1)]
+    spearman = rank_correlation("models", "judge", _PEOPLE, *ranks).spearman
+    same = all(judged == said for _, (judged, said) in turns)
+    return Order(same, len(sure), sure.count(-1), len(turns), len(both), spearman)
 
 
-_Placed = tuple[int, frozenset[str], frozenset[str]]
-"""A model's place by the judge, and its letters by the judge and by people."""
+def _placed(standings: Sequence[Content]) -> Mapping[str, tuple[int, frozenset[str]]]:
+    """Rank and letters of each model that was compared with the first."""
+    ranked = (row for row in standings if row["rank"] is not None and not row["component"])
+    return {row["contestant"]: (row["rank"], _letters(row)) for row in ranked}
+
+
+_Placed = tuple[tuple[int, frozenset[str]], tuple[int, frozenset[str]]]
+"""A model's rank and letters by the judge, and those by people."""
 
 
 def _told_apart(one: _Placed, other: _Placed) -> bool:
     """Whether both the judge and people tell two models apart."""
-    return all(own and others and not own & others for own, others in zip(one[1:], other[1:], strict=True))
+    return all(own and others and not own & others for (_, own), (_, others) in zip(one, other, strict=True))
 
 
 def _letters(row: Content) -> frozenset[str]:
@@ -254,14 +263,15 @@ def _letters(row: Content) -> frozenset[str]:
 def _order(judges: Sequence[Judge], method: str) -> Iterator[str]:
     known = [(judge, judge.order) for judge in judges if judge.order]
     everybody = [judge for judge, _ in known]
-    numbers = [
-        (judge.row["pearson"], order) for judge, order in known if judge.row.get("pearson") is not None
-    ]
-    if both := [(r, order) for r, order in numbers if order.models > 2]:
-        models = number_word(max(order.models for _, order in both))
+    if both := [
+        (judge.row["pearson"], order.spearman, order.models)
+        for judge, order in known
+        if judge.row.get("pearson") is not None and order.spearman is not None and order.models > 2
+    ]:
+        models = number_word(max(models for *_, models in both))
         yield (
-            f"the correlation with people is {_span(r for r, _ in both)} (Pearson) on single pairs and "
-            f"{_span(order.spearman for _, order in both)} (Spearman) on the order of the {models} models, "
+            f"the correlation with people is {_span(r for r, _, _ in both)} (Pearson) on single pairs and "
+            f"{_span(rho for _, rho, _ in both)} (Spearman) on the order of the {models} models, "
             "which averages many pairs"
         )
     if unknown := [judge for judge, order in known if not order.apart]:
@@ -273,12 +283,12 @@ def _order(judges: Sequence[Judge], method: str) -> Iterator[str]:
     if same := [judge for judge, order in sure if order.same]:
         yield f"{_who(same, everybody)} {verb('give', len(same))} the same order of models as people"
     mixed = [(judge, order) for judge, order in sure if not order.same and not order.reversed]
-    if close := [judge for judge, order in mixed if order.spearman >= 0]:
+    if close := [judge for judge, order in mixed if (order.spearman or 0) >= 0]:
         yield (
             f"in the order of models, {_who(close, everybody)} {verb('differ', len(close))} from people only "
             "where scores are too close to call"
         )
-    if other := [judge for judge, order in mixed if order.spearman < 0]:
+    if other := [judge for judge, order in mixed if (order.spearman or 0) < 0]:
         yield (
             f"{_who(other, everybody)} {verb('order', len(other))} models unlike people, but no two that "
             "change places are told apart by both"
@@ -297,7 +307,7 @@ def _order(judges: Sequence[Judge], method: str) -> Iterator[str]:
 def _span(values: Iterable[float]) -> str:
     found = sorted(values)
     low, high = signed(found[0]), signed(found[-1])
-    return low if low == high else number_range(found[0], found[-1])
+    return low if low == high else f"from {low} to {high}"
 
 
 def _agreement(judges: Sequence[Judge], people: int, of_people: Content | None) -> Iterator[str]:

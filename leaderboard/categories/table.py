@@ -89,11 +89,13 @@ def _leaders(matrix: CategoryMatrix, best: tuple[str, ...], first: Mapping[str, 
     led: dict[tuple[str, ...], list[str]] = {}
     for category, names in first.items():
         led.setdefault(names, []).append(f"{category}{_unsure(matrix, names, category)}")
-    own = len(led.pop(best, []))
-    said = f"{enumerated(best)} {verb('score', len(best))} highest overall{_unsure(matrix, best, '')}"
+    own = led.pop(best, [])
+    overall = _unsure(matrix, best, "")
+    unsure = "" if overall else " (provisional)" * any(each.endswith(" (provisional)") for each in own)
+    said = f"{enumerated(best)} {verb('score', len(best))} highest overall{overall}"
     if not led:
-        return f"{said} and in every rated category."
-    where = f"and in {own} of {len(first)} rated categories, " if own else "but in no category: "
+        return f"{said} and in every rated category{unsure}."
+    where = f"and in {len(own)} of {len(first)} rated categories{unsure}, " if own else "but in no category: "
     others = [f"{enumerated(names)} in {enumerated(found)}" for names, found in led.items()]
     if len(others) > MOST_NAMED:
         others[MOST_NAMED:] = [f"{len(others) - MOST_NAMED} more elsewhere"]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from leaderboard.features.content import NO_SCALE
 from leaderboard.features.table import FEWEST_MODELS, expected
-from leaderboard.pages.wording import counted
+from leaderboard.pages.wording import counted, on_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 
@@ -17,13 +17,7 @@ _COEFFICIENTS: Final = {"pearson": "Pearson", "spearman": "Spearman", "kendall":
 
 def as_text(found: Content) -> str:
     used = found["parameters"]
-    ends = [
-        (each["correlation"]["spearman_low"], each["pairs"]["feature"]["low"]) for each in found["features"]
-    ]
-    bounded = any(end is not None for both in ends for end in both)
-    intervals = (
-        f"Intervals of {used['level']:g}% over prompts." if bounded else "These numbers give no interval."
-    )
+    intervals = on_intervals(f"Intervals of {used['level']:g}% over prompts.", found["features"])
     about = (
         f"{printable(found['study'])}: {printable(used['feature'])} and {printable(found['label'])}. "
         f"{intervals}"

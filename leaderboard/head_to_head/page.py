@@ -24,6 +24,7 @@ from leaderboard.pages.computed_page import ComputedPage
 from leaderboard.pages.page import NoNumbersError, Panel, step
 from leaderboard.pages.shell import visible
 from leaderboard.pages.switches import Switch, list_of
+from leaderboard.pages.wording import on_intervals
 from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
@@ -230,8 +231,11 @@ class HeadToHead(ComputedPage):
 
     def _panels(self) -> Iterator[Panel]:
         first, second, level = self.first.name, self.second.name, self.level
-        words = f"{first} minus {second}, from all ratings. Intervals are {level:g}%"
-        looks = f"{words} for repeated looks." if self.every_look else f"{words}."
+        looks = " for repeated looks" if self.every_look else ""
+        intervals = on_intervals(
+            f"Intervals are {level:g}%{looks}.", [line.own for line in (*self.kinds, *self.by_category)]
+        )
+        looks = f"{first} minus {second}, from all ratings. {intervals}"
         if self.margin:
             looks += f" The dashed line is the margin, \N{MINUS SIGN}{self.margin:g} points."
         for slug, heading, rows in (

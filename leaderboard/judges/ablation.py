@@ -14,7 +14,7 @@ from leaderboard.agreement.table import category_names, without_pools
 from leaderboard.judges.measuring import beside, side_by_side
 from leaderboard.judges.spending import spending_of
 from leaderboard.judges.table import NONE, Line, lines, spent
-from leaderboard.pages.wording import counted, signed
+from leaderboard.pages.wording import counted, on_intervals, signed
 from leaderboard.rater_kinds.flags import flags_of
 from leaderboard.rater_kinds.judge_facts import judge_facts
 from leaderboard.snapshots.canonical import Content
@@ -96,11 +96,15 @@ def _about(report: Content) -> str:
         f"{printable(own['label'])}: {own['pairs']}, {own['pairs_in_both_orders']} of them in both orders"
         for own in report["raters"]
     )
+    intervals = on_intervals(
+        f"Intervals of {report['level']:g}% over prompts; {report['rounds']} resamples, "
+        f"seed {report['seed']}.",
+        report["raters"],
+    )
     return (
         f"{report['study']}: {names} on the {counted(report['pairs'], 'pair')} of "
         f"{counted(report['prompts'], 'prompt')} that every judge rated ({both}). "
-        f"Intervals of {report['level']:g}% over prompts; "
-        f"{report['rounds']} resamples, seed {report['seed']}.{note}"
+        f"{intervals}{note}"
     )
 
 

@@ -68,8 +68,9 @@ class SamePairs:
         """Why the numbers may not be worth much, in sentences."""
         found = []
         if self.pairs < FEWEST_PAIRS:
+            who = "This judge" if len(self.judges) == 1 else "All of these judges"
             found.append(
-                f"All of these judges rated only {counted(self.pairs, 'pair')}. Below {FEWEST_PAIRS}, take "
+                f"{who} rated only {counted(self.pairs, 'pair')}. Below {FEWEST_PAIRS}, take "
                 "the numbers as hints."
             )
         both = {choice.label: self.in_both_orders(choice) for choice in self.judges}

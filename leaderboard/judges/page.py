@@ -25,7 +25,7 @@ from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.marks import digests
 from leaderboard.pages.page import NoNumbersError, Page, Panel
 from leaderboard.pages.shell import is_staff
-from leaderboard.pages.wording import counted
+from leaderboard.pages.wording import counted, on_intervals
 from leaderboard.rater_kinds.flags import flags_of, sentences
 from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
 from leaderboard.rater_kinds.page import check_raters, ending, labels
@@ -109,7 +109,7 @@ class JudgesPage(Computed, Page):
         pairs, prompts = (self.found or {}).get("pairs", 0), (self.found or {}).get("prompts", 0)
         return (
             f"{counted(pairs, 'pair')} of {counted(prompts, 'prompt')} that every judge here rated. "
-            f"Intervals are {self.level:g}%. "
+            f"{on_intervals(f'Intervals are {self.level:g}%.', self.found)} "
             "Shifts are in points on a scale of 1–8, whatever scale raters used."
         )
 

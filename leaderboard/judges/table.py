@@ -255,8 +255,8 @@ MEASURES: Final = (
     ),
     _Measure(
         PEARSON_WITH_MEAN,
-        "On these pairs. The mean of several people is easier to agree with than one person, so it is above "
-        "the agreement on other pages. For people: of each with the others.",
+        "On these pairs. The mean of several people is easier to agree with than one person, so it is often "
+        "above the agreement on other pages. For people: of each with the others.",
         _correlation,
     ),
     _Measure(

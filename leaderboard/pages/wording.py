@@ -1,6 +1,6 @@
 """Numbers about raters in words."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 FEWEST_PAIRS: Final = 30
@@ -55,6 +55,19 @@ def whole_percent(share: float) -> str:
 
 def percent_range(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"{100 * low:.1f}–{100 * high:.1f}%"
+
+
+def on_intervals(words: str, found: object) -> str:
+    """``words`` on the intervals of a content, or that it gives none."""
+    return words if gives_interval(found) else "These numbers give no interval."
+
+
+def gives_interval(found: object) -> bool:
+    """If any number of a content has an end "low" or NAME_low."""
+    if isinstance(found, Mapping):
+        ends = (end for key, end in found.items() if key == "low" or key.endswith("_low"))
+        return any(end is not None for end in ends) or any(map(gives_interval, found.values()))
+    return isinstance(found, list | tuple) and any(map(gives_interval, found))
 
 
 def number_range(low: float | None, high: float | None) -> str:

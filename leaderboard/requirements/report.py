@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from leaderboard.pages.wording import on_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 
@@ -17,12 +18,7 @@ _HEADER: Final = ("", "", "met", "of", "missing", "DRFR", "interval", "if missin
 
 def as_text(found: Content) -> str:
     used = found["parameters"]
-    shares = [own for each in found["raters"] for one in each["contestants"] for own in one["sets"].values()]
-    intervals = (
-        f"Intervals of {used['level']:g}% over prompts."
-        if any(own["low"] is not None for own in shares)
-        else "These numbers give no interval."
-    )
+    intervals = on_intervals(f"Intervals of {used['level']:g}% over prompts.", found["raters"])
     what = f"{found['study']}: share of requirements met (DRFR) in percent"
     about = f"{what}; {RULES[used['missing']]}. {intervals}"
     return "\n\n".join([about, *(_raters(each) for each in found["raters"])])

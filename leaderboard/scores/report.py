@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from leaderboard.pages.wording import counted
+from leaderboard.pages.wording import counted, on_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 
@@ -34,14 +34,9 @@ def _about(found: Content) -> str:
         if used["other_scales"]
         else ""
     )
-    intervals = (
-        f"Intervals of {used['level']:g}% over prompts; {used['rounds']} resamples, seed {used['seed']}."
-        if any(
-            each["mean_low"] is not None
-            for entry in found["raters"]
-            for each in (entry, *entry["contestants"])
-        )
-        else "These numbers give no interval."
+    intervals = on_intervals(
+        f"Intervals of {used['level']:g}% over prompts; {used['rounds']} resamples, seed {used['seed']}.",
+        found["raters"],
     )
     return (
         f"{printable(found['study'])}: scores of single answers{turn} from {used['lowest']:g} to "

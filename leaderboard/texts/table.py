@@ -125,7 +125,8 @@ def correlation(found: Content) -> str:
 def order_sentence(what: str, other: str, found: Content) -> str:
     """Whether ``what`` and ``other`` order models alike, by an OrderAgreement."""
     if found["spearman"] is None:
-        return f"All models are equal in one of them, so {what} and {other} have no correlation."
+        both = f"{what[:1].upper()}{what[1:]} and {other}"
+        return f"{both} have no correlation, because all models are equal in one of them."
     over = counted(found["n"], "model")
     said = f"Spearman’s correlation of {what} and {other} is {correlation(found)} over {over}."
     return f"{said} {_verdict(*(found[f'spearman{end}'] for end in ('', '_low', '_high')))}".strip()

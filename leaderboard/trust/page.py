@@ -124,6 +124,10 @@ class TrustPage(Page):
         return not self.snapshot.counts.get("labelled") and self.setting.gold == LABELS
 
     @property
+    def without_judges(self) -> bool:
+        return not any(entry["selector"].startswith("judge:") for entry in self.snapshot.counts["raters"])
+
+    @property
     def can_ask_people(self) -> bool:
         """Whether the majority of people can be taken as right instead of labels that are not there."""
         return self.without_gold and PEOPLE in self._sources

@@ -139,7 +139,8 @@ def _why_none(read: Opinions, gold: Gold) -> str:
     if gold.source == LABELS:
         return "no pair of this study has a right answer (gold label)"
     if people_of(read, gold.source):
-        return f"on no pair of this study a majority of at least {gold.least} of {gold.source} takes a side"
+        of = "" if gold.source == PEOPLE else "of "
+        return f"on no pair rated by {gold.least} or more {of}{gold.source} a majority takes a side"
     known = ", ".join(each.selector for each in read.raters if each.ids & read.people) or "none"
     return f'nobody in "{gold.source}" has rated in this study; it has: {known}'
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from leaderboard.pages.wording import counted, enumerated
+from leaderboard.pages.wording import counted, enumerated, on_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 from leaderboard.snapshots.settings import LABELS
@@ -41,7 +41,7 @@ def as_text(found: Content) -> str:
         measures = aligned([header, *_measures(found, name)], {""})
         parts.append(f"{title}, percent, alpha and kappa, with intervals.\n" + "\n".join(measures))
     if found["lead"]:
-        parts.append(_lead(found["lead"]))
+        parts.append(_lead(found["lead"], len(found["judges"])))
     if found["matrix"]:
         parts += _matrix(found["matrix"], [*used["subsets"]])
     return "\n\n".join(parts)
@@ -61,9 +61,12 @@ def _about(found: Content) -> str:
     )
     simulated = any(each["simulated"] for each in found["judges"])
     pairs = counted(used["instances"], "pair")
+    intervals = on_intervals(
+        f"Intervals of {used['level']:g}% over prompts; {used['rounds']} resamples, seed {used['seed']}.",
+        found["judges"],
+    )
     return (
-        f"{found['study']}: {pairs} with a right answer by {gold}{left}{few}; {how}. "
-        f"Intervals of {used['level']:g}% over prompts; {used['rounds']} resamples, seed {used['seed']}."
+        f"{found['study']}: {pairs} with a right answer by {gold}{left}{few}; {how}. {intervals}"
         f"{apart}{' Some judges are simulated.' if simulated else ''}"
     )
 
@@ -116,10 +119,11 @@ def _points(value: float | None) -> str:
     return NONE if value is None else f"{100 * value:+.1f}"
 
 
-def _lead(lead: Content) -> str:
+def _lead(lead: Content, judges: int) -> str:
     first = [printable(name) for name in (lead["judge"], *lead["equal"])]
-    are = "is" if len(first) == 1 else "are"
-    sentences = [f"{enumerated(first)} {are} right most often: {_percent(lead['accuracy'])}%."]
+    are, share = "is" if len(first) == 1 else "are", f"{_percent(lead['accuracy'])}%"
+    right = f"right most often: {share}" if judges > len(first) else f"right in {share} of ratings"
+    sentences = [f"{enumerated(first)} {are} {right}."]
     for other in (None if lead["equal"] else lead.get("next"), lead.get("baseline")):
         if other:
             name = printable(other.get("judge") or f"the rule “{other['baseline']}”")
@@ -129,7 +133,7 @@ def _lead(lead: Content) -> str:
 
 def _difference(found: Mapping[str, Any]) -> str:
     ends = "" if found["low"] is None else f" ({_points(found['low'])} to {_points(found['high'])})"
-    counts = f"alone right in each order asked {found['only_judge']} to {found['only_base']}"
+    counts = f"alone right, where asked in the same order, {found['only_judge']} to {found['only_base']}"
     p = _p("McNemar by prompt p", found["mcnemar"])
     return f"{_points(found['difference'])} points{ends}; {counts}, {p}"
 

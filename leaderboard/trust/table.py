@@ -89,7 +89,9 @@ def _beaten(found: Content) -> str:
     """How a judge does against a rule, unless it surely beats it."""
     if (found["low"] or 0) > 0:
         return ""
-    return ", surely more often than it" if (found["high"] or 0) < 0 else ", which it does not surely beat"
+    if (found["high"] or 0) < 0:
+        return ", surely more often than it"
+    return ", more often than it" if found["difference"] < 0 else ", which it does not surely beat"
 
 
 def _sure(figures: Content, name: str, low: str, high: str, of: str = "") -> str:

@@ -295,11 +295,24 @@ def _same_order(match: re.Match[str], about: About) -> Iterator[str]:
         yield f"Spearman’s correlation is {spearman[1]}"
 
 
-@claim(r"Intervals \(\d+%\) are for other prompts of this kind")
+@claim(r"\(Spearman\) on the order")
+def _has_an_order(match: re.Match[str], about: About) -> Iterator[str]:
+    rows = about.ranking()
+    if about.raters == "people" and rows and all(first(row) for row in rows):
+        yield "people put all models on one rank"
+
+
+@claim(r"right most often")
+def _is_one_of_several(match: re.Match[str], about: About) -> Iterator[str]:
+    if len(about.facts.judges) == 1:
+        yield "no other judge rated"
+
+
+@claim(r"^Intervals (?:\(\d+%\) are for|of \d+%\.|are \d+%\.)")
 def _has_intervals(match: re.Match[str], about: About) -> Iterator[str]:
-    cells = (cell for table in about.tables for row in table.rows for cell in row.values())
-    if not any(re.search(r"\d(?:–| to )[−-]?\d", cell) for cell in cells):
-        yield "no table of the page has an interval"
+    cells = [cell for table in about.tables for row in table.rows for cell in row.values()]
+    if cells and not any(re.search(rf"{NUMBER}%?(?:–| to ){NUMBER}", cell) for cell in cells):
+        yield "no table has an interval"
 
 
 # --- Who prefers what ---------------------------------------------------------------------------------------
@@ -352,6 +365,17 @@ def _all_judges(match: re.Match[str], about: About) -> Iterator[str]:
     told = 2 if match[2] is None else number(match[2])
     if told not in (len(about.facts.judges), len(about.facts.judges_with_sides)):
         yield f"{about.facts.judges} rated"
+
+
+@claim(r"All of these judges")
+def _several_judges(match: re.Match[str], about: About) -> Iterator[str]:
+    if len(about.facts.judges) == 1:
+        yield f"only {about.facts.judges} rated"
+
+
+@claim(r"\bnot rated 0 of\b|\b0 of them\b")
+def _none_of_them(match: re.Match[str], about: About) -> Iterator[str]:
+    yield "none are counted"
 
 
 @claim(r"\b(\w+) of (\w+) judges")

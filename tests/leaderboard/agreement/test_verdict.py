@@ -35,7 +35,12 @@ def alone(r=0.7, n=100, arm=0.1):
 
 
 def standings(*groups):
-    return {"standings": [{"contestant": name, "group": group} for name, group in groups]}
+    """Models in their order; a third entry is a rank that is shared."""
+    rows = [
+        {"contestant": name, "group": group, "rank": rank[0] if rank else place, "component": 0}
+        for place, (name, group, *rank) in enumerate(groups, 1)
+    ]
+    return {"standings": rows}
 
 
 AMONG_THEMSELVES = {("correlation", "people"): alone(0.6)}
@@ -146,6 +151,30 @@ def test_agreement_on_pairs_stands_beside_that_on_the_order():
         "is 0.70 (Pearson) on single pairs and −0.50 (Spearman) on the order of the three models"
         in found.rest
     )
+
+
+def test_models_that_share_a_rank_have_no_order():
+    """Three models on one rank have no correlation; ranks 2, 1, 2 beside 1, 2, 2 have −0.5."""
+    tables = {
+        ("standings", "people"): standings(("X", "", 1), ("Y", "", 1), ("Z", "", 1)),
+        ("standings", "judge:a"): standings(("X", ""), ("Y", "", 2), ("Z", "", 2)),
+        ("correlation", "judge:a"): correlation(r=0.7),
+    }
+    assert "Spearman" not in said(tables).rest
+    tables["standings", "people"] = standings(("Y", ""), ("X", "", 2), ("Z", "", 2))
+    assert "−0.50 (Spearman)" in said(tables).rest
+
+
+def test_numbers_of_several_judges_do_not_look_like_an_interval():
+    judges = [rater(f"judge:{name}", f"judge {name}") for name in "ab"]
+    order = standings(("X", "a"), ("Y", "a"), ("Z", "a"))
+    tables = {
+        ("standings", "people"): order,
+        **{("standings", one["selector"]): order for one in judges},
+        ("correlation", "judge:a"): correlation(r=0.7),
+        ("correlation", "judge:b"): correlation(r=0.5),
+    }
+    assert "is from 0.50 to 0.70 (Pearson) on single pairs and 1.00" in said(tables, [PEOPLE, *judges]).rest
 
 
 def test_one_person_gives_no_figure_of_people():

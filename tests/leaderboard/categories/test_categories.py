@@ -74,6 +74,10 @@ def test_the_verdict_names_leaders_and_clear_differences(matrix):
     assert (verdict(CategoryMatrix.of(few)) or ("",))[0] == (
         "a scores highest overall (provisional) and in every rated category."
     )
+    few[""] = same[""]
+    assert (verdict(CategoryMatrix.of(few)) or ("",))[0] == (
+        "a scores highest overall and in every rated category (provisional)."
+    )
 
 
 def test_models_that_share_the_first_place_are_all_named():

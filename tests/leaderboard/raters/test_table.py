@@ -249,6 +249,8 @@ def test_kappa_is_told_in_a_sentence_and_few_pairs_in_a_note():
         "A and B contradict each other: weighted kappa −0.20 (90% interval −0.30 to −0.10) over 45 pairs "
         "that both rated. They gave the same verdict in 62.0% of ratings."
     )
+    bounded = payloads.kappa_row(kappa=-0.2) | {"exact_low": 0.5, "exact_high": 0.7}
+    assert two_sentence({**content, "between": bounded}).endswith("62.0% of ratings (50.0–70.0%).")
     middle = payloads.kappa_row(kappa=None, reason="both gave every pair the middle of the scale")
     said = "A and B have no kappa: both gave every pair the middle of the scale."
     assert two_sentence({**content, "between": middle}) == said

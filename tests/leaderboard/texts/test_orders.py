@@ -36,7 +36,7 @@ def agreement(spearman, low=None, high=None):
         (agreement(-1.0), "is −1.00 over 5 models."),
         (
             agreement(None),
-            "All models are equal in one of them, so text scores and pairs have no correlation.",
+            "Text scores and pairs have no correlation, because all models are equal in one of them.",
         ),
     ],
 )

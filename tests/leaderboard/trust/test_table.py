@@ -89,6 +89,8 @@ def test_a_baseline_that_is_not_beaten_and_nobody_in_front():
     assert then == ("Always choosing the shorter answer is right in 70.0%, which it does not surely beat.")
     lead["baseline"] = {"baseline": "shorter", **over(-0.2, -0.3, -0.1)}
     assert verdict(content(lead))[1].endswith("is right in 70.0%, surely more often than it.")
+    lead["baseline"] = {"baseline": "shorter", **over(-0.2, None, None)}
+    assert verdict(content(lead))[1].endswith("is right in 70.0%, more often than it.")
     assert verdict(content(None))[0] == "No judge has rated pairs with a right answer."
     assert (
         verdict(content(None, subsets=2))[0]
