@@ -332,7 +332,9 @@ _FURTHER: Final = (
     ),
     _share("both-right", "both_right", "Right in both orders", "Share of pairs."),
     _coefficient("kappa", "Kappa with right answers", "Cohen’s kappa with the right answers: 0 is chance."),
-    _share("ties", "hedging", "Prefers neither", "Of all replies; on 2 and 8 points there are none."),
+    _share(
+        "ties", "hedging", "Prefers neither", "Ties, of all replies. A rating on 2 or 8 points is never one."
+    ),
     _share("first", "first", "Prefers the first", "Of ratings that take a side. 50% is no preference."),
     _share(
         "longer",
