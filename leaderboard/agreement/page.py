@@ -215,19 +215,14 @@ class AgreementPage(AboutRaters):
     @property
     def notices(self) -> list[str]:
         found = [*self.flags]
-        thin = sorted(
-            {
-                name
-                for _, content in self.judges
-                for row, name in zip(content["rows"], category_names(content["rows"]), strict=True)
-                if row["n"] < FEWEST_PAIRS
-            }
-        )
+        named = [_pairs_by_category(content) for _, content in self.judges]
+        thin = {name for pairs in named for name, n in pairs.items() if n < FEWEST_PAIRS}
         if thin:
-            where = "" if ALL_CATEGORIES in thin else f" in {enumerated(thin)}"
+            every = len(thin) > 1 and thin == set().union(*named)
+            where = "each category" if every else enumerated(sorted(thin))
             found.append(
-                f"People and a judge both rated fewer than {FEWEST_PAIRS} pairs{where}: "
-                "too few to compare them."
+                f"People and a judge both rated fewer than {FEWEST_PAIRS} pairs in {where}: "
+                "too few to compare them there."
             )
         return found
 
@@ -386,3 +381,10 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
         pending=found.pending,
         flags=flag_sentences(study, snapshot),
     )
+
+
+def _pairs_by_category(content: Content) -> Mapping[str, int]:
+    """Pairs that a judge and people rated in each category; none where the first sentence tells of all."""
+    rows = without_pools(content)["rows"]
+    named = {name: row["n"] for name, row in zip(category_names(rows), rows, strict=True)}
+    return named if named.pop(ALL_CATEGORIES, FEWEST_PAIRS) >= FEWEST_PAIRS else {}

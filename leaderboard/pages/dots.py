@@ -70,12 +70,15 @@ class Axis:
         return f'<text x="{place}" y="12" text-anchor="middle">{text}</text>{line}'
 
     def row(self, rating: float, low: float | None, high: float | None) -> str:
-        """A dot on the line of its interval, as SVG; an arm that leaves the axis ends in an arrow."""
+        """A dot on the line of its interval, as SVG; what leaves the axis ends in an arrow."""
         shapes = self._grid
         if low is not None and high is not None:
             shapes += self._arms(low, high)
         if self.low <= rating <= self.high:
             shapes += f'<circle cx="{self.place(rating)}" cy="10" r="4"/>'
+        elif low is None or high is None:
+            beyond = _arrow(self.place(rating), 5 if rating < self.low else -5)
+            shapes += f'<g class="dots-arms">{beyond}</g>'
         return _svg(shapes, "dots")
 
     @cached_property

@@ -52,7 +52,7 @@ def _own_preferences(kind: Kind, who: str, number: int) -> Iterator[str]:
     if found:
         yield f"{who} {verb('prefer', number)} {enumerated(found)}"
     elif known:
-        nothing = " or ".join(what for *_, what in known)
+        nothing = ", or ".join(what for *_, what in known)
         yield f"nothing shows that {who} {verb('prefer', number)} {nothing}"
 
 

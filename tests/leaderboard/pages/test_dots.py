@@ -70,6 +70,7 @@ def test_an_arm_beyond_the_axis_ends_in_an_arrow_and_without_one_there_is_a_dot(
     assert "<path" not in inside
     assert "<circle" in inside
     assert "<circle" not in axis.row(3000.0, 2900.0, 3100.0)
+    assert axis.row(3000.0, None, None).count("<path") == axis.row(10.0, None, None).count("<path") == 1
     drawing = Axis(900.0, 1100.0).row(1000.0, None, None)
     assert "dots-arms" not in drawing
     assert "<circle" in drawing

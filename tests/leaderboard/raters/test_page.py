@@ -292,7 +292,8 @@ def test_everybody_stands_against_everybody(client, tables):
         ["KIND", "STRICT", "0.6", "", "", "45"],
     ]
     page = text(client.get("/studies/small/agreement/?category=poems"))
-    assert "People and a judge both rated fewer than 30 pairs in poems" in page
+    assert "People and a judge both rated fewer than 30 pairs in poems: too few" in page
+    assert "All but" not in text(client.get("/studies/small/agreement/")).partition("More settings")[0]
     assert 'href="/studies/small/agreement/two/?category=poems"' in page
 
 

@@ -39,7 +39,7 @@ def test_intervals_decide_who_prefers_what():
     )
     assert of_one(kinds[0]) == "People prefer the longer answer (60% of points)."
     assert of_one(kind("C", 0.5, 0.5)) == (
-        "Nothing shows that C prefers the answer shown first or second or longer or shorter answers."
+        "Nothing shows that C prefers the answer shown first or second, or longer or shorter answers."
     )
 
 
