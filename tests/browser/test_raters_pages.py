@@ -92,7 +92,7 @@ def test_a_switch_keeps_focus_and_scroll_and_the_back_button_works(page, live_se
     said = page.locator("body > p[role=status]")
     assert "Kendall tau" in said.text_content()
     drawn(page)
-    assert "Kendall tau" in page.locator("#figure-correlation .xtitle").text_content()
+    assert "Agrees with people (tau)" in page.locator("#figure-correlation .xtitle").text_content()
     page.go_back()
     page.wait_for_function("!location.search.includes('kendall')")
     first = page.locator("#coefficient-1")
