@@ -101,8 +101,16 @@ class FeaturesPage(AnswersPage):
 
     @property
     def filters(self) -> str:
-        chosen = [option.label for switch in self.switches for option in switch.options if option.chosen]
+        chosen = [
+            self.words_of(switch, option.label)
+            for switch in self.switches
+            for option in switch.options
+            if option.chosen
+        ]
         return ", ".join(chosen) or "all"
+
+    def words_of(self, switch: Switch, label: str) -> str:
+        return f"turn {label}" if switch.name == "turn" and label.isdigit() else label
 
     @property
     def verdict(self) -> tuple[str, str]:

@@ -237,6 +237,7 @@ def test_turns_are_chosen_and_the_api_has_them(client):
     names = [row["Feature"] for row in records(client, page.panel("correlations").csv_url)]
     assert names == ["Entropy, all turns", "Entropy, turn 1", "Entropy, turn 2"]
     second = page_of(client, made, "?turn=2")
+    assert second.filters == "turn 2"
     assert " over 12 answers" in second.verdict[0]
     assert {row.prompt[-8:] for row in second.weakest} == {", turn 2"}
     found = client.get("/api/v1/studies/turns/features/", {"turn": "2"}).json()
