@@ -40,7 +40,7 @@ def matrix(trial: Trial) -> dict[str, Any]:
         "averages": {
             "models": _rows(trial, models, found.of_models),
             "protocols": _rows(trial, protocols, found.of_protocols),
-            "judges": _row(trial, mean_of_known(_estimates(trial), 0)),
+            "judges": _row(trial, mean_of_known(trial.of_judges(estimates), 0)),
         },
         "best": list(_best(trial, base)),
         "correlations": [
@@ -133,8 +133,10 @@ def _differences(trial: Trial, base: str | None) -> Iterator[dict[str, Any]]:
 
 
 def _difficulty(trial: Trial) -> dict[str, Any]:
-    order, own = np.array(trial.ranking(range(len(trial.golds))), dtype=np.int64), trial.instances
+    own, credits = trial.instances, trial.of_judges(trial.points)
+    ranked = trial.ranking(range(len(trial.golds)))
+    order = np.array([judge for judge in ranked if not trial.choices[judge].panel], dtype=np.int64)
     return {
-        name: difficulty(trial.points[:, own.subset == subset], order).as_dict()
+        name: difficulty(credits[:, own.subset == subset], order).as_dict()
         for subset, name in enumerate(own.subsets)
     }

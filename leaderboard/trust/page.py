@@ -387,7 +387,8 @@ class TrustPage(Page):
             return
         yield from self._matrix(content)
         found = content["matrix"]["difficulty"]
-        if len(content["judges"]) > 1 and any(own["n"] for own in found.values()):
+        judges = sum(not each.get("panel") for each in content["judges"])
+        if judges > 1 and any(own["n"] for own in found.values()):
             yield self.make_panel(
                 "difficulty",
                 "How hard the pairs are",

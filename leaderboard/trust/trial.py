@@ -103,6 +103,11 @@ class Trial:
     def protocols(self) -> tuple[str | None, ...]:
         return tuple((self._facts(choice).protocol_name or None) for choice in self.choices)
 
+    def of_judges(self, values: FloatArray) -> FloatArray:
+        """Values (choices, ...) with NaN for panels, which follow from judges and are none."""
+        panels = np.array([choice.panel for choice in self.choices], dtype=np.bool_)
+        return np.where(panels.reshape(-1, *[1] * (values.ndim - 1)), np.nan, values)
+
     def _facts(self, choice: Choice) -> JudgeFacts:
         return self.known.facts.get(choice.selector, JudgeFacts("", ""))
 

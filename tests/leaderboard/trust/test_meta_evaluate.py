@@ -304,3 +304,17 @@ def test_studies_without_anything_to_judge():
     made.pair("first")
     with pytest.raises(CommandError, match=r"these judges have rated no pair with a right answer\."):
         run(made.study, f"--judges={good.slug}")
+
+
+def test_a_panel_is_no_further_judge(made):
+    """It has figures of its own, and changes none that count judges."""
+    before = found(made.study, "--matrix")["matrix"]
+    panel = made.judge("both", "1212", "1212")
+    panel.derived_from = ["good", "poor"]
+    panel.save()
+    content = found(made.study, "--matrix")
+    after = content["matrix"]
+    assert (after["difficulty"], after["averages"]) == (before["difficulty"], before["averages"])
+    assert [each["judge"] for each in content["judges"] if each.get("panel")] == ["both"]
+    assert judge_named(content, "both")["average"]["accuracy"] == 1
+    assert [each["judge"] for each in after["cells"]] == ["both", "good", "poor"]
