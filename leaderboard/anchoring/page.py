@@ -14,6 +14,7 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import ComputedPage
 from leaderboard.pages.page import MOST_ROWS, NoNumbersError, Panel, step
 from leaderboard.pages.switches import Switch
+from leaderboard.pages.wording import gives_interval
 from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import (
@@ -104,12 +105,13 @@ class AnchoredPage(ComputedPage):
         content = self.found
         if content is None:
             return
+        lines = f", lines {self.level:g}% intervals" if gives_interval(content["standings"]) else ""
         order = [row["contestant"] for row in content["standings"] if row["rating"] is not None]
         yield self.make_panel(
             "anchored",
             "People, the judge, and both",
-            f"Dots are scores by Bradley-Terry, lines {self.level:g}% intervals. Each pair counts once, "
-            "however many people rated it; on the leaderboard each rating counts.",
+            f"Dots are scores by Bradley-Terry{lines}. Each pair counts once, however many "
+            "people rated it; on the leaderboard each rating counts.",
             anchored_table(content),
             draw=lambda: intervals(order, boards(content)),
             height=step(len(order) * 1.2 + 6),

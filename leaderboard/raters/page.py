@@ -27,6 +27,7 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import NoNumbersError, Panel, step
 from leaderboard.pages.switches import Switch
+from leaderboard.pages.wording import on_intervals
 from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.rater_kinds.page import (
     FEW_KINDS,
@@ -141,6 +142,11 @@ class RatersPage(AboutRaters):
             )
             for each in self.kinds
         ]
+
+    @property
+    def intervals(self) -> str:
+        held = [[each.correlation, each.ratings, each.length] for each in self.kinds]
+        return on_intervals(f"Intervals are {self.level:g}%.", held)
 
     @property
     def notices(self) -> list[str]:

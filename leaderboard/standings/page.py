@@ -32,7 +32,7 @@ from leaderboard.pages.shell import Published, not_ready, published
 from leaderboard.pages.switches import Option, Switch
 from leaderboard.pages.table import DataTable, Matrix
 from leaderboard.pages.tabs import OF_TEXTS, landing
-from leaderboard.pages.wording import counted
+from leaderboard.pages.wording import counted, on_intervals
 from leaderboard.rater_kinds.flags import Flag, preference_sentence, snapshot_flags
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import Found, find
@@ -739,7 +739,8 @@ def _effects(board: Board) -> Iterator[Panel]:
 
 
 def _ends(board: Board) -> str:
-    return f"Low and high are the ends of the {board.parameters['interval']:g}% interval."
+    words = f"Low and high are the ends of the {board.parameters['interval']:g}% interval."
+    return on_intervals(words, board.content)
 
 
 def _matrices(board: Board) -> Iterator[Panel]:

@@ -61,6 +61,11 @@ class Errors:
         return np.asarray((is_scored(self.said) & (self.said != self.instances.gold)).sum(axis=1))
 
     @cached_property
+    def in_both_orders(self) -> BoolArray:
+        """Which instances each judge was asked about in both orders."""
+        return np.asarray((self.said != NOT_ASKED).all(axis=1))
+
+    @cached_property
     def unscored(self) -> BoolArray:
         """(judges, instances): in any order."""
         return np.asarray((self.said == UNSCORED).any(axis=1))

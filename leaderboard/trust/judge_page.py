@@ -110,7 +110,8 @@ class JudgePage(Page):
         if found.right[judge, place]:
             return "right"
         wrong = int(found.wrong[judge, place])
-        return {0: "none", 1: "half", 2: "wrong"}[wrong]
+        half = "half" if found.in_both_orders[judge, place] else "wrong"
+        return {0: "none", 1: half, 2: "wrong"}[wrong]
 
     def others(self, place: int) -> list[Other]:
         return [

@@ -19,6 +19,7 @@ from leaderboard.pages.dots import Axis
 from leaderboard.pages.figure import MOST_ON_A_PHONE
 from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel, step
 from leaderboard.pages.switches import Option, Switch
+from leaderboard.pages.wording import gives_interval, on_intervals
 from leaderboard.rater_kinds.judge_facts import facts_of_judges
 from leaderboard.rater_kinds.page import labels, one_of
 from leaderboard.snapshots.canonical import Content
@@ -369,6 +370,15 @@ class TrustPage(Page):
         share = table.chance(self.found, self.part) if self.found else None
         return None if share is None else 100 * share
 
+    @property
+    def _ends(self) -> list[dict[str, float | None]]:
+        """Of the judges: a random answer has an interval that is no matter of prompts."""
+        return [{"low": row.number("low")} for row in self.rows if row.is_judge]
+
+    @property
+    def has_intervals(self) -> bool:
+        return gives_interval(self._ends)
+
     @cached_property
     def axis(self) -> Axis | None:
         """Percent, from chance on; a rule that is worse does not push the judges together."""
@@ -425,7 +435,7 @@ class TrustPage(Page):
         yield self.make_panel(
             "judges",
             "How often each judge is right",
-            f"Lines are {self.level:g}% intervals for other prompts of this kind."
+            on_intervals(f"Lines are {self.level:g}% intervals for other prompts of this kind.", self._ends)
             + ("" if self.chance is None else f" The dashed line is chance: {self.chance:.3g}%."),
             lambda: table.judges_table(content),
             draw=lambda: figure.accuracies(self.rows, self.chance),

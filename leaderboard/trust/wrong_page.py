@@ -83,7 +83,10 @@ class WrongPage(JudgePage):
         if not wrong:
             return f"{self.judge} is right on all of the {counted(asked, 'pair')} it was asked about."
         told = ", ".join(f"{n:,} {words}" for n, words in parts if n)
-        return f"{self.judge} is not right on {wrong:,} of {counted(asked, 'pair')}: {told}."
+        said = f"{self.judge} is not right on {wrong:,} of {counted(asked, 'pair')}"
+        if one == wrong and not (self.within & self.errors.in_both_orders[self.number]).any():
+            return f"{said}. It saw each of them in one order only."
+        return f"{said}: {told}."
 
     @property
     def choices(self) -> list[Switch]:

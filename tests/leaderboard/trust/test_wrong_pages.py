@@ -328,3 +328,20 @@ def test_six_pairs_of_one_prompt_are_not_six_prompts(client, copies, said):
     assert (
         f"one alone is right on 6 pairs, other alone on 0. {said} (McNemar’s exact test by prompt)." in page
     )
+
+
+def test_a_judge_that_saw_one_order_is_not_wrong_in_one_of_two(client):
+    made = Judging()
+    for _ in range(2):
+        made.pair("first")
+    made.judge("once", "22", "  ")
+    made.judge("twice", "12", "12")
+    made.study.visibility, made.study.closed_at = "public", timezone.now()
+    made.study.save()
+    services.refresh(made.study)
+    address = f"/studies/{made.study.slug}/trust/wrong/"
+    page = words(client.get(f"{address}?judge=once"))
+    assert "once is not right on 2 of 2 pairs. It saw each of them in one order only." in page
+    other = words(client.get(f"{address}?judge=twice"))
+    assert "twice is not right on 1 of 2 pairs: 1 in both orders." in other
+    assert "wrong in one order: once" not in other
