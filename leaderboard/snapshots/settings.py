@@ -706,6 +706,9 @@ def parse_for_trust(wanted: Mapping[str, str], counts: Counts) -> TrustSetting:
     given = {name: _one_of(name, wanted.get(name) or known[0], known) for name, known in OF_TRUST.items()}
     sealed = wanted.get("sealed", "")
     gold = gold_sources(counts, sealed=bool(sealed))
+    if sealed and (wanted.get("gold") or LABELS) != LABELS:
+        said = "While people rate, only labels say which answer is right."
+        raise UnknownSettingError(said, "gold", wanted["gold"][:_SHOWN], (LABELS,))
     return TrustSetting(
         "",
         **given,

@@ -16,7 +16,8 @@ KEPT_PERCENTILES: Final = (0.5, 2.5, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 97
 
 def check_level(interval: float, name: str = "interval") -> float:
     """The level of a central interval in percent; raises ParameterError outside 0..100."""
-    if not 0.0 < 1.0 - interval / 100.0 < 1.0:  # what rounds to 0 or 100 is neither
+    # What rounds to 0 or 100 is neither, here and where it is written.
+    if not (0.0 < 1.0 - interval / 100.0 < 1.0 and 0.0 < float(f"{interval:g}") < 100.0):
         raise ParameterError(f"{name} is {interval}; it must be a percentage between 0 and 100")
     return float(interval)
 

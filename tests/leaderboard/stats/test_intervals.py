@@ -108,3 +108,10 @@ def test_the_fewer_units_the_wider_and_the_median_stays(drawn, units):
 def test_it_refuses_levels_out_of_range(level):
     with pytest.raises(ParameterError, match=f"interval is {level}"):
         central_interval(SAMPLES, level)
+
+
+@pytest.mark.parametrize("level", [0.0, 100.0, -1.0, 1e-300, 99.99999, float("nan"), float("inf")])
+def test_levels_that_are_none_or_read_as_none_are_refused(level):
+    with pytest.raises(ParameterError, match="must be a percentage between 0 and 100"):
+        bounds(level)
+    assert bounds(99.999)[1] < 100

@@ -404,7 +404,7 @@ class TestPlan:
         ("gap", "asked", "said"),
         [
             (1.0, {}, "to see a gap of 1 point. A 95% interval"),
-            (30.0, {"level": 99.99999}, "A 99.99999% interval"),
+            (30.0, {"level": 99.9999}, "A 99.9999% interval"),
             (30.0, {"power": 99.99999}, "with a chance of 99.99999%."),
             (30.0, {"raters": 1000}, "with 1,000 raters for every pair"),
             (30.0, {"raters": 20_000_000}, "with 20,000,000 raters for every pair"),

@@ -118,7 +118,9 @@ class TestWhileOpen:
             assert "tricky" not in shown
             assert "Always" not in shown
         assert client.get("/api/v1/studies/small/tables/trust/").json()["content"] == found
-        assert client.get(f"{PAGE}?gold=people").status_code == 404
+        refused = client.get(f"{PAGE}?gold=people")
+        assert refused.status_code == 404
+        assert "While people rate, only labels say which answer is right." in refused.content.decode()
         assert client.get(f"{PAGE}?sealed=").context["page"].found == found
         assert client.get(f"{PAGE}?ties=tie").context["page"].setting.sealed
 
