@@ -35,7 +35,7 @@ from leaderboard.agreement.table import (
 from leaderboard.agreement.verdict import Verdict, verdict
 from leaderboard.models import Snapshot
 from leaderboard.pages.dots import Axis
-from leaderboard.pages.page import NoNumbersError, Panel, step
+from leaderboard.pages.page import NoRatingsError, Panel, step
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.wording import FEWEST_PAIRS, enumerated, number_range, signed
 from leaderboard.rater_kinds.flags import flag_sentences
@@ -368,7 +368,7 @@ class AgreementPage(AboutRaters):
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> AgreementPage:
     if not snapshot.counts["raters"]:
-        raise NoNumbersError("There are no ratings to show yet.")
+        raise NoRatingsError(study)
     view = View.of(request.GET, snapshot)
     found = find_about_raters(snapshot, view.setting, view.orders)
     return AgreementPage(

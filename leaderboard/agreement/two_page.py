@@ -21,7 +21,7 @@ from leaderboard.agreement.table import (
     twos_table,
 )
 from leaderboard.models import Snapshot
-from leaderboard.pages.page import MOST_ROWS, NoNumbersError, Panel
+from leaderboard.pages.page import MOST_ROWS, NoRatingsError, Panel
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.wording import on_intervals
 from leaderboard.rater_kinds.flags import flag_sentences
@@ -191,7 +191,7 @@ class TwoPage(AboutRaters):
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> TwoPage:
     if not snapshot.counts["raters"]:
-        raise NoNumbersError("There are no ratings to show yet.")
+        raise NoRatingsError(study)
     view = View.of(request.GET, snapshot)
     found = find(snapshot, view.setting, Scope.TWO)
     return TwoPage(

@@ -23,7 +23,7 @@ from leaderboard.comparisons.index import FLIPPED, PEOPLE_DIFFER, UNLIKE_PEOPLE,
 from leaderboard.comparisons.pairs import Entry, entries
 from leaderboard.comparisons.texts import ShownPair
 from leaderboard.models import Snapshot
-from leaderboard.pages.page import NoNumbersError, Page
+from leaderboard.pages.page import NoRatingsError, Page
 
 AT_ONCE: Final = 10
 
@@ -174,7 +174,7 @@ def read_one(request: HttpRequest, study: Study, snapshot: Snapshot, **place: An
 
 def _browsing(request: HttpRequest, study: Study, snapshot: Snapshot, index: Index) -> dict[str, Any]:
     if len(index.pair) == 0:
-        raise NoNumbersError("There are no ratings to show yet.")
+        raise NoRatingsError(study)
     points = np.flatnonzero(np.bincount(index.points)).tolist()
     known = Known.of(study, snapshot.counts, points)
     filters = known.parse(request.GET)

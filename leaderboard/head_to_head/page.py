@@ -21,7 +21,7 @@ from leaderboard.head_to_head.table import Driver, Line, drivers, drivers_table,
 from leaderboard.head_to_head.verdict import MarginError, margin_of, result
 from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import ComputedPage
-from leaderboard.pages.page import NoNumbersError, Panel, step
+from leaderboard.pages.page import NoRatingsError, Panel, step
 from leaderboard.pages.shell import visible
 from leaderboard.pages.switches import Switch, list_of
 from leaderboard.pages.wording import on_intervals
@@ -67,7 +67,7 @@ class HeadToHead(ComputedPage):
             raise Http404("Choose two different models that are ranked.")
         setting = parse_for_pair(wanted, snapshot.known)
         if setting is None:
-            raise NoNumbersError("There are no ratings to show yet.")
+            raise NoRatingsError(study)
         try:
             margin = margin_of(wanted.get("margin", ""))
         except MarginError as error:

@@ -23,7 +23,7 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import Computed
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.marks import digests
-from leaderboard.pages.page import NoNumbersError, Page, Panel
+from leaderboard.pages.page import NoRatingsError, Page, Panel
 from leaderboard.pages.shell import is_staff
 from leaderboard.pages.wording import counted, on_intervals
 from leaderboard.rater_kinds.flags import flags_of, sentences
@@ -191,7 +191,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     """Raises NoNumbersError where no judge has rated."""
     known = list(labels(snapshot))
     if not known:
-        raise NoNumbersError("There are no ratings to show yet.")
+        raise NoRatingsError(study)
     apart = [one for one in known if not one.startswith("group:")]
     usual = tuple(apart[:MOST_SERIES])
     chosen = _chosen(request.GET.getlist("with"), known) or usual

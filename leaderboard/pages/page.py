@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Final
 
 from arena.models import Study
+from arena.rating import publication
 from leaderboard.models import Snapshot
 from leaderboard.pages.cards import holds_simulated
 from leaderboard.pages.figure import Figure, axis_on_top, painted
@@ -84,6 +85,13 @@ class Panel:
 
 class NoNumbersError(LookupError):
     """There is nothing to show yet; the message is for the reader."""
+
+
+class NoRatingsError(NoNumbersError):
+    """No rating counts yet, which is said of a study whose ratings wait to count, too."""
+
+    def __init__(self, study: Study) -> None:
+        super().__init__(publication.no_people_yet(study, "rating") or "There are no ratings to show yet.")
 
 
 class ElsewhereError(NoNumbersError):

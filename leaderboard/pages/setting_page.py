@@ -11,7 +11,7 @@ from arena.models import Comparison, Rater
 from arena.models.querysets import SelectorError
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import series_look
-from leaderboard.pages.page import NoNumbersError, Page
+from leaderboard.pages.page import NoRatingsError, Page
 from leaderboard.pages.switches import Switch, switches
 from leaderboard.pages.wording import counted
 from leaderboard.snapshots.presentation import ratings_given
@@ -49,7 +49,7 @@ class SettingPage(Page):
         """
         found = parse({name: wanted[name] for name in cls.takes if name in wanted}, snapshot.known)
         if found is None:
-            raise NoNumbersError("There are no ratings to show yet.")
+            raise NoRatingsError(snapshot.study)
         return found
 
     @property

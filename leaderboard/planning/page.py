@@ -11,7 +11,7 @@ from django.urls import reverse
 from arena.models import Contestant, Study
 from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import ComputedPage
-from leaderboard.pages.page import NoNumbersError, Panel
+from leaderboard.pages.page import NoNumbersError, NoRatingsError, Panel
 from leaderboard.pages.switches import Switch, list_of
 from leaderboard.pages.table import DataTable
 from leaderboard.snapshots.canonical import Content
@@ -46,7 +46,7 @@ class PlanPage(ComputedPage):
     def read(cls, study: Study, snapshot: Snapshot, wanted: Mapping[str, str]) -> Self:
         setting = parse_for_plan(wanted, snapshot.known)
         if setting is None:
-            raise NoNumbersError("There are no ratings to show yet.")
+            raise NoRatingsError(study)
         contestants = Contestant.objects.filter(study=study, retired_at=None).order_by("name", "pk")
         names = dict(contestants.values_list("slug", "name"))
         two = _two(setting, names, snapshot)

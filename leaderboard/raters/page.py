@@ -25,7 +25,7 @@ from leaderboard.bias.content import Length, Ratings
 from leaderboard.bias.table import shown_by_scale, told_apart
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
-from leaderboard.pages.page import NoNumbersError, Panel, step
+from leaderboard.pages.page import NoRatingsError, Panel, step
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.wording import on_intervals
 from leaderboard.rater_kinds.flags import flag_sentences
@@ -266,7 +266,7 @@ class RatersPage(AboutRaters):
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> RatersPage:
     if not snapshot.counts["raters"]:
-        raise NoNumbersError("There are no ratings to show yet.")
+        raise NoRatingsError(study)
     view = View.of(request, snapshot)
     found = find_about_raters(snapshot, view.setting, view.standings)
     return RatersPage(

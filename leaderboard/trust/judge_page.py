@@ -17,7 +17,7 @@ from django.urls import reverse
 from arena.models import Study
 from arena.pages.permissions import can_operate
 from leaderboard.models import Snapshot
-from leaderboard.pages.page import NoNumbersError, Page
+from leaderboard.pages.page import NoNumbersError, NoRatingsError, Page
 from leaderboard.rater_kinds.page import ending, one_of
 from leaderboard.snapshots.settings import LABELS
 from leaderboard.stats.checks import BoolArray, IntArray
@@ -163,7 +163,7 @@ def judged(request: HttpRequest, study: Study, snapshot: Snapshot) -> tuple[Erro
     """
     check_open_to(request, study)
     if not snapshot.counts["raters"]:
-        raise NoNumbersError("There are no ratings to show yet.")
+        raise NoRatingsError(study)
     known = [each["selector"] for each in snapshot.counts["raters"]]
     people = [each for each in known if not each.startswith("judge:")]
     wanted = one_of(request.GET, "gold", people, LABELS)

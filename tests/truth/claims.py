@@ -111,7 +111,8 @@ def number(text: str) -> float:
 
 
 def first(row: dict[str, str]) -> bool:
-    return bool(re.match(r"1=?(?!\d)", next(iter(row.values()))))
+    rank = next((cell for column, cell in row.items() if column.startswith("Rank")), "")
+    return bool(re.match(r"1=?(?!\d)", rank))
 
 
 def named(row: dict[str, str]) -> str:
@@ -195,7 +196,7 @@ def _in_its_group(match: re.Match[str], about: About) -> Iterator[str]:
     leaders = [letters[named(row)] for row in table.rows if first(row)]
     some = any if re.search("both|all", match.group()) else all
     for model in re.findall(MODEL, match[1]):
-        if letters.get(model) and not some(leader & letters[model] for leader in leaders):
+        if letters.get(model) and leaders and not some(leader & letters[model] for leader in leaders):
             yield f"{model} has the letters {letters[model]}, the first {leaders}"
 
 
