@@ -25,7 +25,7 @@ from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.marks import digests
 from leaderboard.pages.page import NoRatingsError, Page, Panel
 from leaderboard.pages.shell import is_staff
-from leaderboard.pages.wording import counted, on_intervals
+from leaderboard.pages.wording import counted, on_intervals, with_intervals
 from leaderboard.rater_kinds.flags import flags_of, sentences
 from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
 from leaderboard.rater_kinds.page import check_raters, ending, labels
@@ -174,7 +174,8 @@ class JudgesPage(Computed, Page):
         yield from correlation_panel(
             self,
             "Correlation with the mean of people by category",
-            f"Pearson’s r with the mean of people over the pairs both rated, with {self.level:g}% intervals.",
+            "Pearson’s r with the mean of people over the pairs both rated"
+            f"{with_intervals(self.level, [own for _, own in found.values()])}.",
             list(found.values()),
             ceiling,
             correlation_table,

@@ -62,6 +62,11 @@ def on_intervals(words: str, found: object) -> str:
     return words if gives_interval(found) else "These numbers give no interval."
 
 
+def with_intervals(level: float, found: object) -> str:
+    """As " with 95% intervals", behind what a figure shows; empty where a content has none."""
+    return f" with {level:g}% intervals" if gives_interval(found) else ""
+
+
 def gives_interval(found: object) -> bool:
     """If any number of a content has an end "low" or NAME_low."""
     if isinstance(found, Mapping):

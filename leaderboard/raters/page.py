@@ -27,7 +27,7 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import NoRatingsError, Panel, step
 from leaderboard.pages.switches import Switch
-from leaderboard.pages.wording import on_intervals
+from leaderboard.pages.wording import on_intervals, with_intervals
 from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.rater_kinds.page import (
     FEW_KINDS,
@@ -145,7 +145,10 @@ class RatersPage(AboutRaters):
 
     @property
     def intervals(self) -> str:
-        held = [[each.correlation, each.ratings, each.length] for each in self.kinds]
+        held = [
+            [each.correlation, each.flips, each.longer, [one.position for one in each.shown]]
+            for each in self.kinds
+        ]
         return on_intervals(f"Intervals are {self.level:g}%.", held)
 
     @property
@@ -239,11 +242,12 @@ class RatersPage(AboutRaters):
             for each in self.compared
             if each.selector != PEOPLE
         ]
+        drawn = [(label, with_people_by_category(content)) for label, content in read if content]
         yield from correlation_panel(
             self,
             "Agreement with people by category",
-            f"{COEFFICIENTS['pearson']} by category, with {self.level:g}% intervals.",
-            [(label, with_people_by_category(content)) for label, content in read if content],
+            f"{COEFFICIENTS['pearson']} by category{with_intervals(self.level, [own for _, own in drawn])}.",
+            drawn,
             self.stored.get("correlation", PEOPLE),
             agrees_table,
             AGREES["pearson"],

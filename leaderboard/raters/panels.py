@@ -10,6 +10,7 @@ from leaderboard.bias.table import Shown, position_table, ratings_table, scores_
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import Page, Panel, step
 from leaderboard.pages.table import DataTable
+from leaderboard.pages.wording import with_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.standings.figure import intervals
 from leaderboard.standings.table import raters_table
@@ -35,7 +36,8 @@ def position_panel(page: Page, shown: Sequence[Shown], level: float) -> Iterator
         yield page.make_panel(
             "position",
             "How often raters prefer the answer shown first",
-            f"Among ratings that take a side, with {level:g}% intervals. The dashed line is 50%: no bias.",
+            f"Among ratings that take a side{with_intervals(level, [one.position for one in found])}. "
+            "The dashed line is 50%: no bias.",
             position_table(found),
             draw=lambda: position_dots(found),
             height=step(len(found) * 1.5 + 5),
@@ -65,7 +67,8 @@ def boards_panel(
     yield page.make_panel(
         slug,
         title,
-        f"{method}Dots are scores with {level:g}% intervals, in the order of {label}.",
+        f"{method}Dots are scores{with_intervals(level, [board for _, board in boards])}, in the order of "
+        f"{label}.",
         raters_table(order, boards),
         draw=lambda: intervals(order, boards),
         height=step(len(order) * max(1, 0.4 * len(boards)) + 5),

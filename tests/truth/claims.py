@@ -309,7 +309,7 @@ def _is_one_of_several(match: re.Match[str], about: About) -> Iterator[str]:
         yield "no other judge rated"
 
 
-@claim(r"^Intervals (?:\(\d+%\) are for|of \d+%\.|are \d+%\.)")
+@claim(r"^Intervals (?:\(\d+%\) are for|of \d+%\.|are \d+%\.)|with \d+% intervals")
 def _has_intervals(match: re.Match[str], about: About) -> Iterator[str]:
     cells = [cell for table in about.tables for row in table.rows for cell in row.values()]
     if cells and not any(re.search(rf"{NUMBER}%?(?:–| to ){NUMBER}", cell) for cell in cells):

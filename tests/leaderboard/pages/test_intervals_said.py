@@ -2,7 +2,7 @@
 
 import pytest
 
-from leaderboard.pages.wording import gives_interval, on_intervals
+from leaderboard.pages.wording import gives_interval, on_intervals, with_intervals
 
 
 @pytest.mark.parametrize(
@@ -17,4 +17,5 @@ from leaderboard.pages.wording import gives_interval, on_intervals
 )
 def test_intervals_are_told_of_only_where_a_number_has_one(found, gives):
     assert gives_interval(found) is gives
+    assert with_intervals(95.0, found) == (" with 95% intervals" if gives else "")
     assert on_intervals("Intervals of 95%.", found).startswith("Intervals" if gives else "These numbers give")
