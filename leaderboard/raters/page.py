@@ -145,11 +145,17 @@ class RatersPage(AboutRaters):
 
     @property
     def intervals(self) -> str:
-        held = [
-            [each.correlation, each.flips, each.longer, [one.position for one in each.shown]]
+        ends = [
+            end
             for each in self.kinds
+            for end in (
+                (each.correlation or {}).get("pearson_low"),
+                (each.flips or {}).get("low"),
+                None if self.withheld else each.longer.get("longer_low"),
+                *(one.position.get("share_first_low") for one in each.shown[:1]),
+            )
         ]
-        return on_intervals(f"Intervals are {self.level:g}%.", held)
+        return on_intervals(f"Intervals are {self.level:g}%.", [{"low": end} for end in ends])
 
     @property
     def notices(self) -> list[str]:
