@@ -150,7 +150,7 @@ class RatersPage(AboutRaters):
             for each in self.kinds
             for end in (
                 (each.correlation or {}).get("pearson_low"),
-                (each.flips or {}).get("low"),
+                each.flips["low"] if each.flips else None,
                 None if self.withheld else each.longer.get("longer_low"),
                 *(one.position.get("share_first_low") for one in each.shown[:1]),
             )
