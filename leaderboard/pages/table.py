@@ -88,7 +88,7 @@ _READ: Final = {
     "pearson r with people": "agrees with people (r)",
     "points won %": "points won (%)",
     "prefers first %": "prefers the first (%)",
-    "rank (ub)": "best possible rank",
+    "rank (ub)": "best rank by intervals",
     "rater count": "raters",
     "rating": "score",
     "rating change": "score change",

@@ -131,7 +131,8 @@ def models_table(content: Content, edges: list[float]) -> DataTable:
         }
         for each in content["contestants"]
     ]
-    return DataTable.of("Text scores by model", rows, MEAN)
+    words = {**MEAN, "Best possible rank": "Best rank by intervals"}
+    return DataTable.of("Text scores by model", rows, words)
 
 
 def raters_table(content: Content) -> DataTable:

@@ -207,6 +207,7 @@ def standings_table(rows: Sequence[Row], method: str, parameters: Mapping[str, A
                 f"{other} rating": row.beside,
                 "Provisional": row.provisional,
                 "Win share %": round(row.win_share, 2),
+                "Best possible rank": row.ranks[0] if row.ranks else None,
                 "Worst possible rank": row.ranks[1] if row.ranks else None,
             }
             for row in rows

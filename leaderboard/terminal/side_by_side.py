@@ -111,7 +111,7 @@ def _described(compared: Mapping[str, Standings], not_used: Mapping[str, int]) -
     )
     more = f" {others}." if others else ""
     return (
-        f"{ratings_line(first.games, 0, not_used)}{more} Rank (best possible rank) and score. Ties count "
+        f"{ratings_line(first.games, 0, not_used)}{more} Rank (best rank by intervals) and score. Ties count "
         f"half unless off; Davidson and ordinal have their own rules. K of Elo {elo['k']:g}, scale "
         f"{elo['scale']:g}. Methodology {elo['methodology']}."
     )

@@ -138,7 +138,7 @@ def rank_note(standings: Standings) -> str:
     cut = any(letters_shown(row.group) != (row.group or "") for row in standings.standings)
     more = "; +3 means three more letters, which --format json has" if cut else ""
     return (
-        "rank ub: the best possible rank, 1 + the models whose whole interval is above. first: share of "
+        "rank ub: the best rank by intervals, 1 + the models whose whole interval is above. first: share of "
         f"the {counted(used['rounds'], drawn(used))} in which it is first. groups: models that share a "
         f"letter cannot be told apart at {used['interval']:g}%{more}."
     )

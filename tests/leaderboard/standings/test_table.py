@@ -144,13 +144,13 @@ def test_the_standings_table_names_method_and_level():
     assert table.rows[0][7:9] == ("ab", 98.77)
 
 
-def test_the_standings_table_has_the_win_share_and_the_worst_rank_that_the_page_shows():
+def test_the_standings_table_has_the_win_share_and_the_ranks_that_the_page_shows():
     one = standing("a", 1100.0, group="a", wins=20, ties=10, losses=10)
     content = {**standings(one, standing("b", 1000.0, rank=2, group="a")), "groups": [["a", "b"]]}
     rows = standing_rows(content, None)
     table = standings_table(rows, "elo", {"rounds": None, "interval": 95.0})
-    assert table.columns[-2:] == ("Win share %", "Worst possible rank")
-    assert table.rows[0][-2:] == (62.5, 2)
+    assert table.columns[-3:] == ("Win share %", "Best possible rank", "Worst possible rank")
+    assert table.rows[0][-3:] == (62.5, 1, 2)
     assert (rows[0].win_share, rows[0].rank_range) == (62.5, "1–2")
 
 

@@ -36,7 +36,7 @@ def test_every_method_stands_in_the_json_as_rank_prints_it(votes):
 def test_the_table_has_columns_for_each_method_and_intervals_a_table_of_their_own(votes):
     lines = compare(votes).splitlines()
     assert lines[0].startswith(
-        "7 ratings counted. Elo, ties off: 2 ties left out. Rank (best possible rank) and score. Ties"
+        "7 ratings counted. Elo, ties off: 2 ties left out. Rank (best rank by intervals) and score. Ties"
     )
     assert all(label in lines[2] for label in VARIANTS)
     assert [line.split()[0] for line in lines[3:6]] == ["y", "x", "z"]
