@@ -38,7 +38,8 @@ _NONE = "-"
 _NOTE = (
     "rank ub: the best rank by intervals, 1 + the models whose whole anchored interval is above. judge's "
     "bias: the judge minus anchored, above 0 if the judge favours the model. worth: pairs that people "
-    "would have to rate without the judge for the same certainty. A pair counts once, however many people rated it."
+    "would have to rate without the judge for the same certainty. A pair counts once, however many people"
+    " rated it."
 )
 
 
