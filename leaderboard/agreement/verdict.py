@@ -16,6 +16,7 @@ from itertools import combinations
 from typing import Any, Final, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from leaderboard.agreement.claim import Claim, claim, measured, pairs_of, people_said, said, unsaid
 from leaderboard.agreement.table import with_people
@@ -34,7 +35,6 @@ from leaderboard.pages.wording import (
 )
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import METHOD_NAMES
-from leaderboard.stats.gold_matrix import rank_correlation
 
 MARGIN: Final = 0.1
 """A judge that is surely less than this below people agrees as well as they do."""
@@ -234,10 +234,20 @@ def _compared(people: Sequence[Content], judge: Sequence[Content]) -> Order | No
         for one, other in combinations(both, 2)
     ]
     sure = [judged * said for apart, (judged, said) in turns if apart]
-    ranks = [np.array([float(each[by][0]) for each in both]) for by in (0, 1)]
-    spearman = rank_correlation("models", "judge", _PEOPLE, *ranks).spearman
+    spearman = _spearman(*(np.array([each[by][0] for each in both]) for by in (0, 1)))
     same = all(judged == said for _, (judged, said) in turns)
     return Order(same, len(sure), sure.count(-1), len(turns), len(both), spearman)
+
+
+def _spearman(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float | None:
+    """The rank correlation of two rankings; None where one has all in the same place.
+
+    A page computes it: those of ``leaderboard.stats`` need SciPy, which only workers load.
+    """
+    # The numbers above less those below are twice the distance of the mean rank from the middle.
+    x, y = (np.sign(each[:, None] - each).sum(axis=1) for each in (one, other))
+    spread = float(np.sqrt((x @ x) * (y @ y)))
+    return float(x @ y) / spread if spread else None
 
 
 def _placed(standings: Sequence[Content]) -> Mapping[str, tuple[int, frozenset[str]]]:
