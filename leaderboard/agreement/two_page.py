@@ -23,7 +23,7 @@ from leaderboard.agreement.table import (
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import MOST_ROWS, NoRatingsError, Panel
 from leaderboard.pages.switches import Switch
-from leaderboard.pages.wording import on_intervals
+from leaderboard.pages.wording import on_intervals, with_intervals
 from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.rater_kinds.page import PEOPLE, AboutRaters, Reading, choices, labels, listed, one_of
 from leaderboard.snapshots.canonical import Content
@@ -146,8 +146,8 @@ class TwoPage(AboutRaters):
                 "differences",
                 "Judges’ agreement with people",
                 "How often each judge has people’s verdict, over the pairs that both judges and people "
-                f"rated, with {self.level:g}% intervals. p is of McNemar’s exact test by prompt, then "
-                "adjusted for all rows by Holm.",
+                f"rated{with_intervals(self.level, content['differences'])}. p is of McNemar’s exact test by "
+                "prompt, then adjusted for all rows by Holm.",
                 differences_table(content["differences"]),
             )
         if content.get("twos"):

@@ -36,7 +36,7 @@ from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.page import Panel, step
 from leaderboard.pages.setting_page import OF_ALL_CATEGORIES, SettingPage
 from leaderboard.pages.shell import visible
-from leaderboard.pages.wording import enumerated, whole_percent
+from leaderboard.pages.wording import enumerated, on_intervals, whole_percent
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find, is_held
 from leaderboard.snapshots.levels import at_level
@@ -242,11 +242,12 @@ class ContestantPage(SettingPage):
                 height=step(len(self.opponents) + 3),
             )
         if len(self.by_category) > 1:
+            ends = [{"low": each.low} for each in self.by_category]
             yield self.make_panel(
                 "categories",
                 "Scores by category",
-                f"By {self.label}. Intervals are {level:g}%. Each category has its own scores, around "
-                "the same average.",
+                f"By {self.label}. {on_intervals(f'Intervals are {level:g}%.', ends)} Each category has its "
+                "own scores, around the same average.",
                 placed_table("Scores by category", "Category", self.by_category, level),
                 draw=lambda: charts_places(self.by_category, level),
                 height=step(len(self.by_category) + 3),

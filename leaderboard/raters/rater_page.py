@@ -22,6 +22,7 @@ from leaderboard.bias.table import (
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import Panel
 from leaderboard.pages.switches import Switch
+from leaderboard.pages.wording import with_intervals
 from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.rater_kinds.judge_facts import JudgeFacts, judge_facts
 from leaderboard.rater_kinds.page import AboutRaters, Reading, check_raters, ending, labels, listed
@@ -180,8 +181,8 @@ class RaterPage(AboutRaters):
                 yield self.make_panel(
                     f"length-{measure['name'].replace('_', '-')}",
                     f"Winning and the number of {noun}",
-                    f"Share won by how many more {noun} an answer has than the other, with {self.level:g}% "
-                    "intervals. Longer answers may also be better.",
+                    f"Share won by how many more {noun} an answer has than the other"
+                    f"{with_intervals(self.level, measure['bins'])}. Longer answers may also be better.",
                     length_table(self.kind.label, measure),
                     draw=lambda measure=measure: length_effect(self.kind.label, measure),
                     height=15,

@@ -341,7 +341,7 @@ def _one_of_several(match: re.Match[str], about: About) -> Iterator[str]:
 )
 def _the_study_has(match: re.Match[str], about: About) -> Iterator[str]:
     facts, small = about.facts, about.facts.made.small
-    if int(match[1]) not in (small.models, facts.models_rated):
+    if int(match[1]) not in (small.models, *facts.models_rated):
         yield f"it has {small.models} models, {facts.models_rated} of them rated"
     if int(match[2]) not in (small.prompts, facts.prompts_rated):
         yield f"it has {small.prompts} prompts, {facts.prompts_rated} of them rated"

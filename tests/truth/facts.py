@@ -70,8 +70,12 @@ class Facts:
         return sum(len(each) > 1 for each in raters.values())
 
     @cached_property
-    def models_rated(self) -> int:
-        return len({model for row in self.counted for model in self._models(row)})
+    def models_rated(self) -> tuple[int, int]:
+        """How many models somebody was asked about, and of how many a rating could be read."""
+        every, read = ({each for row in self.counted for each in self._models(row)}, set[int | None]())
+        for row in self.counted:
+            read |= set(self._models(row)) if row.rating is not None else set()
+        return len(every), len(read)
 
     @staticmethod
     def _models(row: Comparison) -> tuple[int | None, int | None]:

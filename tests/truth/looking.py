@@ -69,7 +69,7 @@ COMMANDS: Final = (
     ("meta_evaluate",),
     ("meta_evaluate", "--gold", "people", "--least", "1"),
 )
-PARTS: Final = 5
+PARTS: Final = 10
 PROSE: Final = 4
 """A string of JSON with fewer words is a name or a value."""
 

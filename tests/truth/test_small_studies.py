@@ -1,6 +1,6 @@
 """Whatever is said of a small study is so: pages, commands and API of many studies drawn at random.
 
-Of each study a fifth of its addresses is read, and always the leaderboard and the agreement of raters. The
+Of each study a tenth of its addresses is read, and always the leaderboard and the agreement of raters. The
 suite reads 300 studies; before a release read more:
 
     ARENA_SMALL_STUDIES=10000 python -m pytest tests/truth -n 2
