@@ -272,7 +272,7 @@ def _letters(row: Content) -> frozenset[str]:
 
 def _order(judges: Sequence[Judge], method: str) -> Iterator[str]:
     known = [(judge, judge.order) for judge in judges if judge.order]
-    everybody = [judge for judge, _ in known]
+    everybody = judges  # also those without an order: “both judges” are all there are
     if both := [
         (judge.row["pearson"], order.spearman, order.models)
         for judge, order in known

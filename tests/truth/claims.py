@@ -194,7 +194,9 @@ def _in_its_group(match: re.Match[str], about: About) -> Iterator[str]:
     table = next((each for each in about.tables if {"Group", "Model"} <= set(each.columns)), Table(""))
     letters = {named(row): set(row.get("Group", "")) for row in table.rows}
     leaders = [letters[named(row)] for row in table.rows if first(row)]
-    some = any if re.search("both|all", match.group()) else all
+    # Models that were never compared with the first have a first of their own.
+    apart = "never compared" in " ".join(about.reading.sentences)
+    some = any if apart or re.search("both|all", match.group()) else all
     for model in re.findall(MODEL, match[1]):
         if letters.get(model) and leaders and not some(leader & letters[model] for leader in leaders):
             yield f"{model} has the letters {letters[model]}, the first {leaders}"
@@ -444,7 +446,7 @@ def _nobody_rated(match: re.Match[str], about: About) -> Iterator[str]:
     whose = [row for row in about.facts.rows if row.rating is not None]
     if about.reading.address.startswith("standings"):
         whose = [row for row in whose if row.rater.kind == "person"]
-    if whose and not re.search("category|pair|compared|wait", match.string):
+    if whose and not re.search("category|pair|compared|wait|left out", match.string):
         yield f"{len(whose)} ratings are there"
 
 
