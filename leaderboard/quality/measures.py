@@ -363,3 +363,17 @@ def _below(own: Share | Estimate, everybody: Share | Estimate) -> bool | None:
 
 def _not_half(share: Share) -> bool:
     return share.low is not None and share.high is not None and not share.low <= 0.5 <= share.high
+
+
+class Checked:
+    """What a table says of the checks of one rater."""
+
+    checks: list[Check]
+
+    @property
+    def remarks(self) -> list[Remark]:
+        return remarks(self.checks)
+
+    @property
+    def warnings(self) -> str:
+        return in_words(self.checks)

@@ -27,12 +27,11 @@ from leaderboard.pages.table import DataTable
 from leaderboard.quality import cached
 from leaderboard.quality.measures import (
     Check,
+    Checked,
     Compared,
     Figures,
-    Remark,
     in_words,
     looked_at,
-    remarks,
 )
 from leaderboard.quality.table import (
     COLUMNS,
@@ -123,19 +122,11 @@ SORTS: Final = (NAME, *COLUMNS, REMARKS)
 
 
 @dataclass(frozen=True)
-class Line:
+class Line(Checked):
     rater: Rater
     membership: Membership | None
     figures: Figures
     checks: list[Check]
-
-    @property
-    def remarks(self) -> list[Remark]:
-        return remarks(self.checks)
-
-    @property
-    def warnings(self) -> str:
-        return in_words(self.checks)
 
     @property
     def cells(self) -> dict[str, Shown]:

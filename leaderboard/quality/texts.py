@@ -15,13 +15,11 @@ from leaderboard.pages.wording import signed
 from leaderboard.quality.measures import (
     LEVEL,
     Check,
-    Remark,
+    Checked,
     Rows,
     agrees_less,
     first,
-    in_words,
     is_fast,
-    remarks,
 )
 from leaderboard.quality.table import NOTHING, Shown, share, shown_agreement, shown_speed
 from leaderboard.snapshots.columns import fetched
@@ -73,19 +71,11 @@ class TextFigures:
 
 
 @dataclass(frozen=True)
-class TextLine:
+class TextLine(Checked):
     rater: Rater
     figures: TextFigures
     checks: list[Check]
     left_out: bool
-
-    @property
-    def remarks(self) -> list[Remark]:
-        return remarks(self.checks)
-
-    @property
-    def warnings(self) -> str:
-        return in_words(self.checks)
 
 
 @dataclass(frozen=True)

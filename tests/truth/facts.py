@@ -86,10 +86,6 @@ class Facts:
         return len({row.pair.prompt_id for row in self.counted})
 
     @cached_property
-    def waiting(self) -> int:
-        return len(self.rows) - len(self.counted)
-
-    @cached_property
     def judges(self) -> list[str]:
         """The names of judges that rated, readable or not."""
         return sorted({row.rater.name for row in self.by("judge")})

@@ -88,11 +88,11 @@ class Reading:
         return self.page.sentences
 
 
-def everything(made: Made, part: int | None = None, parts: int = PARTS) -> Iterator[Reading]:
-    """All that is said of the study, or one of several parts of it."""
+def part_of(made: Made, part: int) -> Iterator[Reading]:
+    """What is said of the study in one of PARTS parts of all addresses and commands."""
     every = [*_addresses(made), *(("command", *command) for command in COMMANDS)]
     for number, place in enumerate(every):
-        if part is None or number % parts == part or (place[0] != "command" and place[1] in _always(made)):
+        if number % PARTS == part or (place[0] != "command" and place[1] in _always(made)):
             yield from _read(made, place)
 
 

@@ -14,7 +14,7 @@ import pytest
 from tests.leaderboard.rows import few_rounds
 from tests.truth.claims import About, faults
 from tests.truth.facts import Facts
-from tests.truth.looking import PARTS, everything
+from tests.truth.looking import PARTS, part_of
 from tests.truth.studies import Small, make_small
 
 STUDIES: Final = int(os.environ.get("ARENA_SMALL_STUDIES", "300"))
@@ -28,7 +28,7 @@ def test_what_is_said_is_so(seed):
         facts = Facts(made)
         wrong = [
             f"{reading.address} {fault}"
-            for reading in everything(made, seed % PARTS)
+            for reading in part_of(made, seed % PARTS)
             for fault in faults(About(reading, facts))
         ]
     if wrong:
