@@ -64,7 +64,8 @@ def variance_by_source(games: Games, fit: BradleyTerryFit) -> VarianceBySource |
     units = (games.cluster, games.crossed, _cells(games.cluster, games.crossed))
     cluster, crossed, cell = (_spread(scores, games.outcomes, unit) for unit in units)
     spreads = (cluster, crossed, cell, _without_negative_part(cluster + crossed - cell))
-    return VarianceBySource(*(((root @ spread) * root).sum(axis=1) for spread in spreads))
+    # Rounding leaves a variance of 0 a little below it.
+    return VarianceBySource(*(np.maximum(((root @ spread) * root).sum(axis=1), 0.0) for spread in spreads))
 
 
 _NEGLIGIBLE: Final = 1e-10

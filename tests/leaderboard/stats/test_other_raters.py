@@ -40,6 +40,21 @@ def test_who_the_same_raters_are():
     assert same_raters(nobody) is None
 
 
+@pytest.mark.parametrize("seed", [62, 213, 581])
+def test_a_variance_of_nothing_is_0(seed):
+    random = np.random.default_rng(seed)
+    prompts, raters, models = random.integers(4, 12), 3, random.integers(2, 5)
+    cell = np.arange(prompts * raters)
+    first = random.integers(0, models, len(cell))
+    second = (first + random.integers(1, models, len(cell))) % models
+    rating = random.choice([1, 2], len(cell))
+    drawn = make_ratings(first, second, rating, 2, models, prompt=cell // raters, rater=cell % raters)
+    found = OtherRaters.of(drawn, ties=True)
+    assert found is not None
+    assert found.wider is not None
+    assert found.wider >= 0.0
+
+
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=40), st.randoms())
 def test_names_and_order_say_nothing(cells, random):
     cells = cells[: len(cells) // 2 * 2]
