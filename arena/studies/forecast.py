@@ -283,7 +283,8 @@ def _shortage(study: Study, by_task: Mapping[str, Wanted], found: Mapping[str, S
     invite = f"Invite {short.lacking:,}"
     noun = "answer" if kind in TASKS else "pair"
     if study.reveal_names and kind not in TASKS:
-        return Outlook(f"{short.stuck:,} of {by_task[kind].left:,} ratings left need new people.", invite)
+        left, need = by_task[kind].left, f"need{pluralize(short.stuck, 's,')}"
+        return Outlook(f"{short.stuck:,} of {left:,} rating{pluralize(left)} left {need} new people.", invite)
     number = wants - short.lacking
     counts = f"{number:,} count{pluralize(number, 's,')}" if number else "none counts yet"
     if not short.everywhere or by_task[kind].full:

@@ -223,11 +223,9 @@ def _no_help(found: Anchored, _: Sequence[str]) -> Iterator[str]:
 
 
 def _left_out(found: Anchored, _: Sequence[str]) -> Iterator[str]:
-    if found.counts.left_out:
-        yield (
-            f"{found.counts.left_out} pairs of the judge were left out, because no pair that people rated "
-            "connects their models."
-        )
+    if out := found.counts.left_out:
+        were = "1 pair of the judge was" if out == 1 else f"{out:,} pairs of the judge were"
+        yield f"{were} left out, because no pair that people rated connects their models."
 
 
 def _size(p: float) -> str:
