@@ -78,6 +78,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "arena.monitoring.requests.RequestMiddleware",
     "arena.process.no_body.NoBodyMiddleware",
+    "arena.api.http.APIMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -94,7 +95,6 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
     "arena.process.busy.BusyDatabaseMiddleware",
-    "arena.api.http.HeadMiddleware",
 ]
 ROOT_URLCONF = "arena.urls"
 WSGI_APPLICATION = "arena.wsgi.application"

@@ -1,13 +1,14 @@
-"""Strict JSON bodies and parameters, conditional replies and HEAD for the API."""
+"""Strict JSON bodies and parameters, conditional replies, HEAD and errors of the API."""
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Final
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http.response import ResponseHeaders
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
 from ninja.errors import ValidationError
 from ninja.parser import Parser
@@ -65,18 +66,36 @@ def _refused(name: str, message: str) -> ValidationError:
 
 
 PREFIX: Final = "/api/"
+LONGEST_ADDRESS: Final = 4000
+SENTENCES: Final[Mapping[int, str]] = {
+    400: "The request cannot be read.",
+    405: "This address does not take the method; the header Allow names those that it takes.",
+    414: f"An address may have at most {LONGEST_ADDRESS} characters.",
+    500: "The arena failed here. Its log says why, under the id in the header X-Request-ID.",
+}
 
 
-class HeadMiddleware:
-    """Answers HEAD below PREFIX, which Ninja's router does not know, like GET."""
+class APIMiddleware:
+    """Answers HEAD below PREFIX, which Ninja's router does not know, like GET, and every error with JSON."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.method == "HEAD" and request.path_info.startswith(PREFIX):
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        is_api = request.path_info.startswith(PREFIX)
+        if is_api and request.method == "HEAD":
             request.method = "GET"
-        return self._get_response(request)
+        if len(request.get_full_path()) > LONGEST_ADDRESS:
+            response: HttpResponseBase = HttpResponse(SENTENCES[414], status=414, content_type="text/plain")
+        else:
+            response = self._get_response(request)
+        status = response.status_code
+        if not is_api or status < 400 or response["Content-Type"].startswith("application/json"):
+            return response
+        sentence = SENTENCES.get(status, f"{response.reason_phrase}.")
+        told = JsonResponse({"detail": sentence, "field": None}, status=status)
+        told.headers = ResponseHeaders({**response.headers, **told.headers})
+        return told
 
 
 class UnreadableBodyError(Exception):

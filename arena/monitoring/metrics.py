@@ -30,17 +30,20 @@ SECONDS = Histogram(
 
 
 class StoredFigures(Collector):
-    """What the functions named in settings.METRICS read from the database."""
+    """What the functions named in settings.METRICS read from the database, each name as one family."""
 
     def collect(self) -> Iterator[Metric]:
-        found: list[Metric] = []
+        found: dict[str, Metric] = {}
         try:
             if database_answers():
-                found = [metric for path in settings.METRICS for metric in import_string(path)()]
+                for metric in (metric for path in settings.METRICS for metric in import_string(path)()):
+                    family = Metric(metric.name, metric.documentation, metric.type)
+                    found.setdefault(metric.name, family).samples += metric.samples
         except DatabaseError as error:
             logger.warning("The figures in the database cannot be read: %s", error)
+            found = {}
         yield GaugeMetricFamily("arena_database_up", "Whether the database answers.", value=bool(found))
-        yield from found
+        yield from found.values()
 
 
 @require_safe

@@ -4,15 +4,16 @@ import hashlib
 import json
 import logging
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import jwt
 from allauth.account.models import EmailAddress
 from allauth.account.utils import get_next_redirect_url
 from allauth.core.exceptions import ImmediateHttpResponse
-from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter, get_adapter
 from allauth.socialaccount.helpers import render_authentication_error
+from allauth.socialaccount.internal import jwtkit
 from allauth.socialaccount.models import SocialApp, SocialLogin
 from allauth.socialaccount.providers.base.constants import AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
@@ -47,6 +48,9 @@ SIGNED_WITH: Final = (
 )
 """Signatures with a public key; with others, the key that the provider publishes would be the secret."""
 
+KINDS: Final = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
+"""Kinds of keys by the beginning of what they sign with."""
+
 Claims = Mapping[str, Any]
 
 
@@ -62,8 +66,10 @@ class Exchange(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
             issuer, person = claims["id_token"]["iss"], claims["id_token"]["sub"]
             if claims["userinfo"]["sub"] != person:
                 raise OAuth2Error("The provider's replies are about two people.")
-        except (KeyError, TypeError, ValueError, jwt.PyJWTError) as error:
-            raise OAuth2Error("The provider's reply is incomplete.") from error
+        except KeyError as error:
+            raise OAuth2Error(f"The provider's reply has no {error}.") from None
+        except (TypeError, ValueError, jwt.PyJWTError) as error:
+            raise OAuth2Error("The provider's reply cannot be read.") from error
         # The same number at another provider is another person, also after OIDC_SERVER has changed.
         login.account.uid = hashlib.sha256(json.dumps([issuer, person]).encode()).hexdigest()
         login.claims, login.account.extra_data = claims, {}  # nothing of it is stored
@@ -71,12 +77,45 @@ class Exchange(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
             address.verified = _claim(claims, "email_verified") in (True, "true")
         return login
 
+    @property
+    def openid_config(self) -> Any:
+        config = super().openid_config
+        for name in ("issuer", "jwks_uri", "authorization_endpoint", "token_endpoint", "userinfo_endpoint"):
+            if not isinstance(config, dict) or not isinstance(config.get(name), str):
+                raise OAuth2Error(f"The provider's configuration has no {name}.")
+        return config
+
     def _decode_id_token(self, app: SocialApp, id_token: str) -> Any:
-        if jwt.get_unverified_header(id_token).get("alg") not in SIGNED_WITH:
+        """The claims of a token. The library leaves those unchecked that came straight from the provider."""
+        header = jwt.get_unverified_header(id_token)
+        if header.get("alg") not in SIGNED_WITH:
             raise OAuth2Error("The ID token is not signed with a public key.")
-        # The library checks no signature of what came straight from the provider.
-        self.did_fetch_access_token = False
-        return super()._decode_id_token(app, id_token)
+        config = self.openid_config
+        with get_adapter().get_requests_session() as session:
+            response = session.get(config["jwks_uri"])
+            response.raise_for_status()
+        claims = jwt.decode(
+            id_token,
+            _key(jwt.PyJWKSet.from_dict(response.json()).keys, header).key,
+            algorithms=[header["alg"]],
+            audience=app.client_id,
+            issuer=config["issuer"],
+            options={"require": ["iss", "sub", "aud", "exp"]},
+        )
+        jwtkit.verify_jti(claims)
+        return claims
+
+
+def _key(keys: Sequence[jwt.PyJWK], header: Mapping[str, Any]) -> jwt.PyJWK:
+    """The key that a token names or, where the token or its key has no name, the only one of its kind."""
+    wanted, kind = header.get("kid"), KINDS[header["alg"][:2]]
+    fitting = [key for key in keys if key.key_type == kind and key.public_key_use != "enc"]
+    named = [key for key in fitting if key.key_id == wanted]
+    found = named or [key for key in fitting if None in (key.key_id, wanted)]
+    if len(found) != 1:
+        name = "has no kid" if wanted is None else f'has the kid "{wanted}"'
+        raise OAuth2Error(f"The ID token {name}, and {len(found)} of the provider's {kind} keys fit it.")
+    return found[0]
 
 
 def _claim(claims: Claims, name: str) -> Any:
@@ -164,13 +203,14 @@ def _exchange(request: HttpRequest, provider_id: str) -> Exchange:
 def sign_in(request: HttpRequest, provider_id: str) -> HttpResponse:
     """Go to the provider. Asked for by a link: it only ever signs in, and changes no account."""
     provider = _exchange(request, provider_id).get_provider()
+    provider.oauth2_adapter_class = Exchange
     nonce = secrets.token_urlsafe(32)
     wanted = get_next_redirect_url(request)
     try:
         going: HttpResponse = provider.redirect(
             request, AuthProcess.LOGIN, next_url=wanted, auth_params={"nonce": nonce}, nonce=nonce
         )
-    except (RequestException, KeyError, ValueError) as error:
+    except _TROUBLE as error:
         going = render_authentication_error(request, provider, exception=error)
     return going
 
@@ -179,5 +219,12 @@ def sign_in(request: HttpRequest, provider_id: str) -> HttpResponse:
 @never_cache
 def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
     """Come back from the provider."""
-    came: HttpResponse = OAuth2CallbackView.adapter_view(_exchange(request, provider_id))(request)
+    exchange = _exchange(request, provider_id)
+    try:
+        came: HttpResponse = OAuth2CallbackView.adapter_view(exchange)(request)
+    except _TROUBLE as error:  # in its configuration, which the view reads before it minds errors
+        came = render_authentication_error(request, exchange.get_provider(), exception=error)
     return came
+
+
+_TROUBLE: Final = (RequestException, OAuth2Error, ValueError)

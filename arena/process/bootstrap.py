@@ -78,22 +78,20 @@ def operator() -> None:
 
 
 def install(name: str = "requirements.txt") -> None:
-    """Install into .venv, made if need be, unless the requirements and what they left there are unchanged."""
+    """Install into .venv, made if none works, unless the same requirements were installed before."""
     requirements = ROOT / name
     stamp = VENV / f".installed-{requirements.stem}"
     wanted = hashlib.sha256(requirements.read_bytes()).hexdigest()
     works = venv_works()
-    installed, *left = stamp.read_text().split("\n") if works and stamp.exists() else [""]
-    whole = works and modules().issuperset(left)
-    if whole and installed == wanted:
+    if works and stamp.exists() and stamp.read_text() == wanted:
         return
     require_writable(ROOT)
-    if not whole:  # pip would believe the .dist-info of a package whose modules are gone
+    if not works:
         make_venv()
     tell(f"Installing {requirements.name} into .venv (about ten seconds).")
     if not uv_install(requirements):
         pip_install(requirements)
-    stamp.write_text("\n".join((wanted, *sorted(modules()))))
+    stamp.write_text(wanted)
 
 
 def venv_works() -> bool:
@@ -103,12 +101,6 @@ def venv_works() -> bool:
     except OSError:  # missing, or made by somebody whose files this user may not read
         return False
     return done.returncode == 0
-
-
-def modules() -> set[str]:
-    """What lies in the site-packages of .venv, without versions."""
-    found = VENV.glob("lib/python*/site-packages/*")
-    return {path.name for path in found if path.suffix != ".dist-info"}
 
 
 def make_venv() -> None:

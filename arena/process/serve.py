@@ -57,6 +57,7 @@ class ArenaServer(BaseApplication):  # type: ignore[misc]
             "timeout": 120,
             "logger_class": ServerLogger,
             "control_socket_disable": True,
+            "limit_request_line": 0,  # a long one is answered by the application, in the form of its address
             "forwarder_headers": "",  # a proxy passes on what a client calls SCRIPT_NAME
             "when_ready": _when_ready,
             "post_fork": _post_fork,

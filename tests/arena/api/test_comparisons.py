@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.middleware.common import CommonMiddleware
 from django.test import Client
 from django.utils import timezone
 
@@ -303,6 +304,24 @@ def test_every_error_is_documented(client: Client) -> None:
     assert documented == {"200", "201", "400", "401", "403", "409", "413", "415", "422", "500", "503"}
     runs = schema["paths"]["/api/v1/judge-runs/"]["post"]["responses"]
     assert set(runs) == {"201", "400", "401", "403", "404", "409", "413", "415", "422", "503"}
+
+
+@pytest.mark.parametrize("trouble", ["", "long", "host", "failure"])
+@pytest.mark.parametrize("method", ["get", "head", "put", "delete", "post"])
+def test_every_error_is_json(
+    method: str, trouble: str, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.raise_request_exception = False
+    if trouble == "failure":
+        monkeypatch.setattr(CommonMiddleware, "process_request", lambda *_: 1 / 0)
+    host = {"HTTP_HOST": "elsewhere.example"} if trouble == "host" else {}
+    status = {"long": 414, "host": 400, "failure": 500}
+    for path in ("/api/", "/api/v1/nowhere/", "/api/v1/studies/x/standings/", URL, "/api/v2/"):
+        reply = getattr(client, method)(path + "?" + "x" * (5000 if trouble == "long" else 1), **host)
+        assert reply.status_code in ((status[trouble],) if trouble else (401, 404, 405, 422))
+        assert reply["Content-Type"].startswith("application/json")
+        assert reply.status_code != 405 or reply["Allow"]
+        assert method == "head" or reply.json().keys() == {"detail", "field"}
 
 
 def test_the_api_page_lists_exactly_the_routes_and_fields(client: Client) -> None:

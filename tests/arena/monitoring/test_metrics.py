@@ -1,6 +1,8 @@
 """/metrics: who may read them, and that each figure is what the rows say."""
 
 import re
+import shutil
+import subprocess
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -87,6 +89,41 @@ def test_they_are_what_the_rows_say(client: Any) -> None:
     assert found["arena_database_up"] == 1
     missed = [value for name, value in found.items() if 'status="404"' in name and "GET" in name]
     assert sum(missed) >= 1
+
+
+def wrong_in(text: str) -> list[str]:
+    """Breaches of Prometheus's text format: families told twice, samples apart from theirs, series twice."""
+    wrong, families, series, kind = [], set[str](), set[str](), ""
+    for line in text.splitlines():
+        if told := re.fullmatch(r"# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+)", line):
+            name = told[2]
+            if told[1] == "HELP":
+                wrong += [f"{name} twice"] if name in families else []
+                families.add(family := name)
+            elif name != family or told[3] not in ("counter", "gauge", "histogram", "summary"):
+                wrong.append(line)
+            kind = told[3]
+            continue
+        sample = re.fullmatch(r"([a-zA-Z_:][a-zA-Z0-9_:]*(?:\{.*\})?) ([-+.\dea-zA-Z]+)", line)
+        ends = r"_(bucket|count|sum)" if kind == "histogram" else ""
+        if not sample or not re.fullmatch(family + ends, sample[1].split("{")[0]) or sample[1] in series:
+            wrong.append(line)
+        series.add(line.rpartition(" ")[0])
+    return wrong
+
+
+@pytest.mark.both_databases(False)
+def test_they_are_what_prometheus_reads(client: Any) -> None:
+    services.refresh_if_stale(make_comparison().study)
+    client.get("/")
+    text = client.get("/metrics").content.decode()
+    assert text.count('arena_queue_depth{queue="') == 5
+    assert wrong_in(text) == []
+    twice = "# HELP a_b Some.\n# TYPE a_b gauge\na_b 1\n"
+    assert (wrong_in(twice), wrong_in(twice * 2)) == ([], ["a_b twice", "a_b 1"])
+    if promtool := shutil.which("promtool"):
+        checked = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, text=True)
+        assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
 
 
 def test_no_label_holds_what_people_wrote(client: Any) -> None:

@@ -12,12 +12,25 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import jwt
-from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 
 @cache
 def key(name: str) -> rsa.RSAPrivateKey:
     return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+@cache
+def curve(name: str) -> ec.EllipticCurvePrivateKey:
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+def published(name: str, *, kind: str = "RSA", **said: Any) -> dict[str, Any]:
+    """The public half of a key as a provider publishes it, with whatever else is ``said`` of it."""
+    algorithms = jwt.algorithms
+    if kind == "EC":
+        return {**json.loads(algorithms.ECAlgorithm.to_jwk(curve(name).public_key())), **said}
+    return {**json.loads(algorithms.RSAAlgorithm.to_jwk(key(name).public_key())), **said}
 
 
 class Provider:
@@ -30,6 +43,9 @@ class Provider:
         self.userinfo: dict[str, Any] = {}
         self.id_token: dict[str, Any] = {}  # what the ID token says otherwise
         self.key_name, self.algorithm = "right", "RS256"
+        self.header: dict[str, str | None] = {"kid": "1"}
+        self.keys = [published("right", kid="1", alg="RS256", use="sig")]
+        self.unsaid: tuple[str, ...] = ()  # what the configuration and the replies leave out
         self.is_down = False
         self._codes: dict[str, dict[str, str]] = {}
         provider = self
@@ -62,17 +78,19 @@ class Provider:
         if path == "/.well-known/openid-configuration":
             return _send(request, 200, self._configuration())
         if path == "/keys":
-            public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(key("right").public_key()))
-            return _send(request, 200, {"keys": [public | {"kid": "1", "alg": "RS256", "use": "sig"}]})
+            return _send(request, 200, {"keys": self.keys})
         if path == "/token":
             return _send(request, *self._token(given))
         if path == "/userinfo":
-            return _send(request, 200, self.claims | self.userinfo)
+            return _send(request, 200, self._without(self.claims | self.userinfo))
         return _send(request, 404, {})
 
     def _configuration(self) -> dict[str, Any]:
         places = {f"{name}_endpoint": f"{self.url}/{name}" for name in ("authorization", "token", "userinfo")}
-        return {"issuer": self.url, "jwks_uri": f"{self.url}/keys", **places}
+        return self._without({"issuer": self.url, "jwks_uri": f"{self.url}/keys", **places})
+
+    def _without(self, said: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in said.items() if name not in self.unsaid}
 
     def authorize(self, address: str) -> dict[str, str]:
         """Let a person in who was sent to this address; what they come back with."""
@@ -96,10 +114,12 @@ class Provider:
         now = int(time.time())
         said = {"iss": self.url, "aud": self.client_id, "iat": now, "exp": now + 60, "nonce": asked["nonce"]}
         signed_with: Any = "guessed" * 8 if self.algorithm == "HS256" else key(self.key_name)
+        if self.algorithm.startswith("ES"):
+            signed_with = curve(self.key_name)
         if self.algorithm == "none":
             signed_with = None
-        claims = {**self.claims, **said, **self.id_token}
-        token = jwt.encode(claims, signed_with, algorithm=self.algorithm, headers={"kid": "1"})
+        claims = self._without({**self.claims, **said, **self.id_token})
+        token = jwt.encode(claims, signed_with, algorithm=self.algorithm, headers=self.header)
         return 200, {"access_token": "x", "token_type": "Bearer", "id_token": token}
 
 

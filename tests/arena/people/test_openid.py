@@ -14,7 +14,7 @@ from django.test import Client
 from arena.models import Invitation, Membership
 from arena.process.environment import ImproperEnvironment, openid_providers
 from tests import factories as make
-from tests.arena.people.provider import Provider, back
+from tests.arena.people.provider import Provider, back, published
 
 pytestmark = pytest.mark.django_db
 
@@ -35,7 +35,14 @@ def provider(_provider: Provider, settings: Any) -> Provider:
     url, server = _provider.url, _provider._server
     fresh = vars(_provider)
     fresh |= {"claims": {"sub": "1", "preferred_username": "ada"}, "userinfo": {}, "id_token": {}}
-    fresh |= {"key_name": "right", "algorithm": "RS256", "is_down": False}
+    fresh |= {
+        "key_name": "right",
+        "algorithm": "RS256",
+        "is_down": False,
+        "header": {"kid": "1"},
+        "unsaid": (),
+    }
+    fresh |= {"keys": [published("right", kid="1", alg="RS256", use="sig")]}
     assert (_provider.url, _provider._server) == (url, server)
     configure(settings, _provider)
     return _provider
@@ -159,6 +166,63 @@ def test_what_is_not_from_the_provider_for_this_sign_in_lets_nobody_in(
     assert (who(client), User.objects.count()) == (None, 0)
 
 
+@pytest.mark.parametrize(
+    ("header", "keys", "algorithm"),
+    [
+        ({}, [published("right", kid="1")], "RS256"),
+        ({}, [published("right")], "RS256"),
+        ({"kid": "1"}, [published("right")], "RS256"),
+        ({}, [published("right", use="sig"), published("another", use="enc")], "RS256"),
+        ({}, [published("right"), published("right", kind="EC", kid="2")], "RS256"),
+        ({}, [published("right", kid="1"), published("right", kind="EC")], "ES256"),
+        ({"kid": "1"}, [published("another"), published("right", kid="1")], "RS256"),
+        ({"kid": "1"}, [published("right", kid="1"), {"kty": "of tomorrow"}, {}], "PS256"),
+    ],
+)
+def test_the_key_is_the_named_one_or_the_only_one(
+    header: Any, keys: Any, algorithm: str, client: Client, provider: Provider
+) -> None:
+    provider.header, provider.keys, provider.algorithm = header, keys, algorithm
+    assert sign_in(client, provider).status_code == 302
+    assert who(client) is not None
+
+
+RSA_KEYS = [published("right", kid="1"), published("another", kid="2")]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"header": {}, "keys": RSA_KEYS}, "has no kid, and 2 of the provider's RSA keys fit it"),
+        ({"header": {"kid": "3"}, "keys": RSA_KEYS}, 'has the kid "3", and 0 of the provider\'s RSA keys'),
+        ({"header": {}, "keys": [published("right", kind="EC")]}, "has no kid, and 0 of the provider's RSA"),
+        ({"header": {}, "keys": []}, "did not contain any keys"),
+        *(
+            ({"unsaid": (name,)}, f"configuration has no {name}")
+            for name in ("issuer", "jwks_uri", "token_endpoint", "userinfo_endpoint")
+        ),
+        ({"is_down": True}, "503 Server Error"),
+        ({"unsaid": ("sub",)}, 'missing the "sub" claim'),
+        ({"unsaid": ("exp",)}, 'missing the "exp" claim'),
+    ],
+    ids=range(11),
+)
+def test_the_log_says_what_is_missing(
+    wrong: dict[str, Any],
+    told: str,
+    client: Client,
+    provider: Provider,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    come = come_back(client, provider)
+    for name, value in wrong.items():
+        monkeypatch.setattr(provider, name, value)
+    assert client.get(come).status_code == 401
+    assert told in caplog.text
+    assert who(client) is None
+
+
 def test_a_state_works_once_and_only_in_its_own_browser(client: Client, provider: Provider) -> None:
     came = come_back(client, provider)
     assert Client().get(came).status_code == 401
@@ -266,6 +330,8 @@ def test_who_has_no_password_removes_their_details_by_name(client: Client, provi
 
 def test_a_provider_that_is_away_or_unknown(client: Client, provider: Provider) -> None:
     provider.is_down = True
+    assert "did not work" in client.get(ADDRESS).content.decode()
+    provider.is_down, provider.unsaid = False, ("authorization_endpoint",)
     assert "did not work" in client.get(ADDRESS).content.decode()
     assert client.get("/account/openid/other/").status_code == 404
     assert client.get("/account/openid/openid_connect/").status_code == 404

@@ -138,24 +138,22 @@ def test_nothing_is_installed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert installed == ["one", "two"]
 
 
-def test_a_venv_that_lost_packages_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_venv_that_works_is_never_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requirements of several files share it, and what one takes out another may have left there."""
     monkeypatch.setattr(bootstrap, "ROOT", tmp_path)
     monkeypatch.setattr(bootstrap, "VENV", tmp_path)
     monkeypatch.setattr(bootstrap, "venv_works", lambda: True)
-    package = tmp_path / "lib" / "python3.11" / "site-packages" / "django"
+    module = tmp_path / "lib" / "python3.11" / "site-packages" / "pkg_resources"
     done: list[str] = []
     monkeypatch.setattr(bootstrap, "make_venv", lambda: done.append("made"))
-    monkeypatch.setattr(
-        bootstrap,
-        "uv_install",
-        lambda _: [package.mkdir(parents=True, exist_ok=True), done.append("installed")],
-    )
-    (tmp_path / "requirements.txt").write_text("one")
-    bootstrap.install()
-    package.rmdir()
-    bootstrap.install()
-    bootstrap.install()
-    assert done == ["installed", "made", "installed"]
+    monkeypatch.setattr(bootstrap, "uv_install", lambda path: done.append(path.name) is None)
+    module.mkdir(parents=True)
+    for name in ("requirements.txt", "requirements-dev.txt", "requirements.txt", "requirements-dev.txt"):
+        (tmp_path / name).write_text(name)
+        bootstrap.install(name)
+        if name == "requirements-dev.txt" and module.exists():
+            module.rmdir()
+    assert done == ["requirements.txt", "requirements-dev.txt"]
 
 
 def test_pip_installs_where_uv_cannot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
