@@ -1,9 +1,9 @@
 """Reads a vote file into arrays.
 
-Columns: ``model_a, model_b, winner`` with Chatbot Arena's literals; ``left, right, winner`` with left, right
-and tie; or ``model_a, model_b, rating, points``. A prompt and a rater, under the names in _PROMPT and _RATER,
-are optional, and so are ``NAME_a`` and ``NAME_b`` to adjust for NAME. A winner becomes a rating on three
-points. An unknown literal is an error, never a tie.
+Columns: ``model_a, model_b, winner`` or ``left, right, winner``; or ``model_a, model_b, rating, points``. A
+winner is a word or a model's name, as in imports, and becomes a rating on three points; an unknown one is an
+error, never a tie. A prompt and a rater, under the names in _PROMPT and _RATER, are optional, and so are
+``NAME_a`` and ``NAME_b`` to adjust for NAME.
 """
 
 import math
@@ -15,17 +15,15 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from arena.data.formats import arena_battles, llmfao
+from arena.data.formats import verdicts
 from arena.rating.scales import POINTS
 from leaderboard.stats import Method, Ratings, Standings, make_ratings, rank_ratings
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError
 from leaderboard.stats.ranking_method import RATER_EFFECTS
 from leaderboard.terminal.vote_rows import Row, VoteFileError, labelled_number, quoted, rows, text_of
 
-WINNERS: Final[Mapping[str, Mapping[str, int]]] = {"model_a": arena_battles.RATINGS, "left": llmfao.RATINGS}
-"""Ratings on three points, by the first column's name."""
-
 _WINNER_POINTS: Final = 3
+_SHOWN: Final = 60
 _LARGEST_AMOUNT: Final = 1e300
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,9}(\.0+)?")
 
@@ -171,7 +169,7 @@ def _layout(row: Row, covariates: tuple[str, ...]) -> Layout:
 
 def _vote(row: Row, layout: Layout, covariates: tuple[str, ...]) -> Vote:
     first, second = text_of(row, layout.first, needed=True), text_of(row, layout.second, needed=True)
-    rating, points = _rated(row) if "rating" in layout.verdict else _won(row, layout.first)
+    rating, points = _rated(row) if "rating" in layout.verdict else _won(row, first, second)
     more = tuple(_difference(row, name) for name in covariates)
     prompt, rater = (_first(row, names) for names in (_PROMPT, _RATER))
     return Vote(row.place, first, second, rating, points, prompt, rater, more)
@@ -181,11 +179,12 @@ def _first(row: Row, names: Sequence[str]) -> str:
     return next(filter(None, (text_of(row, name) for name in names)), "")
 
 
-def _won(row: Row, first_column: str) -> tuple[int, int]:
-    literal, known = text_of(row, "winner", needed=True), WINNERS[first_column]
-    if literal not in known:
-        raise VoteFileError(f"{row.place}: unknown winner {quoted(literal)}; use {', '.join(known)}")
-    return known[literal], _WINNER_POINTS
+def _won(row: Row, first: str, second: str) -> tuple[int, int]:
+    winner = text_of(row, "winner", needed=True)
+    better = verdicts.side(winner, [first], [second])
+    if better is None:
+        raise VoteFileError(f"{row.place}: the winner {verdicts.unknown(winner[:_SHOWN])}")
+    return verdicts.RATINGS[_WINNER_POINTS][better], _WINNER_POINTS
 
 
 def _rated(row: Row) -> tuple[int, int]:

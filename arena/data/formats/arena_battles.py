@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
+from arena.data.formats import verdicts
 from arena.data.formats.files import InputFile
 from arena.data.formats.reading import (
     Companions,
@@ -21,10 +22,7 @@ from arena.data.formats.reading import (
 from arena.data.formats.records import ComparisonRecord, CompletionRecord, Item, PromptRecord
 from arena.rating.subsets import NO_PROMPT_SUBSET
 
-RATINGS: Final = {"model_a": 1, "tie": 2, "tie (bothbad)": 2, "both_bad": 2, "model_b": 3}
-"""The winner as a rating on three points."""
-
-FLAGS: Final = {"winner_model_a": "model_a", "winner_tie": "tie", "winner_model_b": "model_b"}
+FLAGS: Final = {"winner_model_a": "first", "winner_tie": "tie", "winner_model_b": "second"}
 """Columns instead of a winner, of which exactly one is 1."""
 
 COMMON_PROMPT: Final = "battles"  # prompt of battles without a question
@@ -74,7 +72,7 @@ def _records(fields: Fields, mentions: Mentions) -> Iterator[Item]:
 
 def _battle(fields: Fields, texts: Texts) -> ComparisonRecord:
     first, second = fields.two_names("model_a", "model_b", "model")
-    winner = _winner(fields)
+    word, better = _winner(fields, first, second)
     moment, anony = fields.moment("tstamp"), fields.flag("anony")
     prompt = _prompt_id(fields, texts)
     record = ComparisonRecord(
@@ -85,12 +83,12 @@ def _battle(fields: Fields, texts: Texts) -> ComparisonRecord:
         rater=fields.text("judge") or fields.text("judge_hash") or UNNAMED,
         rater_kind=fields.choice("rater_kind", ("person", "judge")) or "person",
         points=3,
-        rating=RATINGS.get(winner, 2),
+        rating=verdicts.RATINGS[3][better],
         created_at=None if fields.flag("tstamp_known") is False else moment,
         derived_from=fields.texts("derived_from"),
     )
     # The two kinds of tie are one rating; the file's word for it is kept.
-    said: dict[str, Any] = {"winner": winner} if RATINGS.get(winner) == 2 and winner != "tie" else {}
+    said: dict[str, Any] = {"winner": word} if better == "tie" and word != "tie" else {}
     if anony is not None:
         said["anony"] = anony
     return replace(record, extra={**fields.rest(), **said}, place=fields.place)
@@ -104,17 +102,16 @@ def _prompt_id(fields: Fields, texts: Texts) -> str:
     return fields.text("id") or digest(*texts.user)
 
 
-def _winner(fields: Fields) -> str:
-    """The winner in the file's words; empty after adding a problem."""
+def _winner(fields: Fields, first: str, second: str) -> tuple[str, str]:
+    """The winner in the file's words, and its side; a tie after adding a problem."""
     if "winner" in fields or not any(name in fields for name in FLAGS):
-        return fields.required_choice("winner", RATINGS)
+        word = fields.peek("winner")
+        return str(word), verdicts.take(fields, "winner", first, second)
     problems = len(fields.problems)
-    won = [word for name, word in FLAGS.items() if fields.integer(name, most=1) == 1]
-    if len(won) == 1:
-        return won[0]
-    if len(fields.problems) == problems:
+    won = [side for name, side in FLAGS.items() if fields.integer(name, most=1) == 1]
+    if len(won) != 1 and len(fields.problems) == problems:
         fields.problem("winner_model_a", f"exactly one of {', '.join(FLAGS)} must be 1")
-    return ""
+    return "tie", won[0] if len(won) == 1 else "tie"
 
 
 def _texts(fields: Fields) -> Texts:

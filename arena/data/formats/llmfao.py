@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from arena.data.formats import ours
+from arena.data.formats import ours, verdicts
 from arena.data.formats.files import InputFile
 from arena.data.formats.reading import Companions, DataSet, Fields, Format, Head, Kind, read_rows
 from arena.data.formats.records import (
@@ -18,11 +18,9 @@ from arena.data.formats.records import (
     Record,
 )
 
-RATINGS: Final = {"left": 1, "tie": 2, "right": 3}
 JUDGES: Final = {"gpt4": ("gpt-4", "GPT-4"), "gpt3": ("gpt-3.5", "GPT-3.5")}
 """Slug and name of a judge, by the beginning of its file's name."""
 
-GOLD: Final = {"left": "first", "tie": "tie", "right": "second"}
 TRAINING: Final = "LLMFAO training"
 
 _KINDS: Final[tuple[tuple[frozenset[str], Kind], ...]] = (
@@ -105,8 +103,8 @@ def _vote_builder(file: InputFile) -> Callable[[Fields], ComparisonRecord] | Pro
 
 
 def _vote(fields: Fields, rater: str, kind: str) -> ComparisonRecord:
-    winner = fields.required_choice("winner", RATINGS)
     first, second = fields.two_names("left", "right", "model")
+    better = verdicts.take(fields, "winner", first, second)
     for name in ("model_x", "model_y"):
         fields.take(name)
     return ComparisonRecord(
@@ -117,7 +115,7 @@ def _vote(fields: Fields, rater: str, kind: str) -> ComparisonRecord:
         rater_kind=kind,
         rater_from_path=kind == "judge",
         points=3,
-        rating=RATINGS.get(winner, 2),
+        rating=verdicts.RATINGS[3][better],
         id=fields.text("id"),
         extra=fields.rest(),
         place=fields.place,
@@ -126,7 +124,7 @@ def _vote(fields: Fields, rater: str, kind: str) -> ComparisonRecord:
 
 def _training_pair(fields: Fields) -> list[Item]:
     """A training pair. Its authors are left out: nobody is ranked by it."""
-    golden = fields.required_choice("golden", GOLD)
+    golden = verdicts.take(fields, "golden")
     texts = [fields.optional_text(name) for name in ("result_x", "result_y")]
     for name, text in zip(("result_x", "result_y"), texts, strict=True):
         if text is None:
@@ -135,7 +133,7 @@ def _training_pair(fields: Fields) -> list[Item]:
         fields,
         prompt=fields.required_text("text"),
         texts=(texts[0] or "", texts[1] or ""),
-        gold=GOLD.get(golden, "tie"),
+        gold=golden,
         source=TRAINING,
         explanation=fields.text("reason"),
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from arena.data.formats import ours
+from arena.data.formats import ours, verdicts
 from arena.data.formats.files import InputFile
 from arena.data.formats.reading import (
     OPINIONS,
@@ -135,14 +135,6 @@ NEEDED: Final[Mapping[Kind, tuple[tuple[str, ...], ...]]] = {
 """Groups of which a mapping must name at least one field each."""
 
 
-WINNERS: Final[Mapping[str, tuple[str, ...]]] = {
-    "first": ("first", "left", "a", "model_a", "model a", "1", "output_1", "response_a"),
-    "tie": ("tie", "draw", "both", "equal", "same", "tie (bothbad)", "both_bad", "neither"),
-    "second": ("second", "right", "b", "model_b", "model b", "2", "output_2", "response_b"),
-}
-"""Words for the winner, in lower case."""
-
-_SIDES: Final = {word: side for side, words in WINNERS.items() for word in words}
 CHECKED: Final[Mapping[str, tuple[str, ...]]] = {
     "yes": ("yes", "y", "true", "met"),
     "no": ("no", "n", "false", "not met"),
@@ -152,13 +144,15 @@ CHECKED: Final[Mapping[str, tuple[str, ...]]] = {
 
 _OUTCOMES: Final = {word: outcome for outcome, words in CHECKED.items() for word in words}
 _VERDICTS: Final = ("winner", "rating", "gold", "answer")
+_OF_TWO: Final = ("winner", "gold")
+_OF_SIDE: Final = ("", "_text", "_id")
+"""Ends of the fields that tell of a side."""
 SPREAD: Final = ("winner", "rating", "score", "answer", "text")
 """Fields of which each column may be a rater's, or a model's."""
 
 Samples: TypeAlias = Mapping[str, Sequence[str]]  # the first values by column
 MOST_VALUES: Final = 20  # different values that a column of verdicts may have
 _LONGEST_VALUE: Final = 200
-_RATINGS: Final = {2: {"first": 1, "second": 2}, 3: {"first": 1, "tie": 2, "second": 3}}
 
 
 def names(kind: Kind) -> list[str]:
@@ -224,13 +218,20 @@ class ColumnMapping:
 
     def meaning_of(self, value: str, points: int | None = None) -> str | None:
         """What a value of the verdict means, or None if nobody said so."""
+        if self.values:
+            said = self.values.get(value)
+            return said and (self._known(said) or said)
         if self.verdict == "rating":
             rating = whole_number(value)
-            known = rating is not None and 1 <= rating <= (points or rating)
-            return self.values.get(value) if self.values else str(rating) if known else None
-        words = _OUTCOMES if self.verdict == "answer" else _SIDES
-        meaning = self.values.get(value) if self.values else value if value.lower() in words else None
-        return meaning and words.get(meaning.lower(), meaning)
+            return str(rating) if rating is not None and 1 <= rating <= (points or rating) else None
+        return self._known(value)
+
+    def _known(self, value: str) -> str | None:
+        """The meaning of a known word, or of the name of a side's column."""
+        if self.verdict == "answer":
+            return _OUTCOMES.get(value.lower())
+        first, second = ([self.columns.get(f"{side}{what}", "") for what in _OF_SIDE] for side in ours.SIDES)
+        return verdicts.side(value, first, second) if self.verdict in _OF_TWO else None
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -680,9 +681,11 @@ class _Reader:
                 fields.put("rating", 1)
             return True
         meaning = self._mapping.meaning_of(value, whole_number(cell_text(fields.peek("points"))))
+        named = self._named(fields, value) if name in _OF_TWO else None
+        meaning = None if named and meaning and named != meaning else meaning or named
         if len(value) > _LONGEST_VALUE:
             value, meaning = f"{value[:_LONGEST_VALUE]}…", None
-        if value in self._values or len(self._values) <= MOST_VALUES:
+        if (not named or meaning is None) and (value in self._values or len(self._values) <= MOST_VALUES):
             self._values[value] += 1
             if meaning is None:
                 self._unknown.setdefault(value, (fields.place, fields.shown(name)))
@@ -693,6 +696,11 @@ class _Reader:
         else:
             fields.put(name, meaning or self._mapping.meanings()[0])
         return meaning is not None
+
+    def _named(self, fields: Fields, value: str) -> str | None:
+        """The side whose model has this name, unless somebody said what the value means."""
+        first, second = ([cell_text(fields.peek(side))] for side in ours.SIDES)
+        return None if value in self._mapping.values else verdicts.named(value, first, second)
 
     def _texts(self, fields: Fields) -> dict[str, tuple[str, ...]]:
         """The texts of both sides; one without an author gets a digest of it as its id."""
@@ -794,7 +802,7 @@ def _id_of(instruction: Any, given: Any) -> str:
 def _put_winner(fields: Fields, side: str) -> None:
     """Put the winner as a rating."""
     points = str(fields.peek("points")).strip()
-    ratings = _RATINGS.get(whole_number(points) or 0, {})
+    ratings = verdicts.RATINGS.get(whole_number(points) or 0, {})
     if not ratings:
         fields.problem("points", f"a winner has a place on 2 or 3 points, not on {points}")
     elif side not in ratings:

@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 from django.core.management import CommandError
 
+from arena.data.formats.verdicts import unknown
 from arena.models import Rater, Study
 from leaderboard.refreshing import services
 from tests.leaderboard.reading import printed, refusal, without_database
@@ -304,7 +305,7 @@ class TestErrors:
         [
             ("", "the file has no ratings."),
             ("left,right,winner\nx,x,left\n", "'x' is the only model; a ranking needs at least two."),
-            ("left,right,winner\nx,y,draw\n", "line 2: unknown winner 'draw'; use left, tie, right."),
+            ("left,right,winner\nx,y,z\n", f"line 2: the winner {unknown('z')}."),
         ],
     )
     def test_a_bad_file_is_one_sentence(self, tmp_path, content, message):

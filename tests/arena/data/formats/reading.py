@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from arena.data.formats import table
 from arena.data.formats.catalogue import gather
 from arena.data.formats.records import Item, Problem, Unused
+from arena.data.formats.table import ColumnMapping
 
 
 def write_lines(folder: Path, name: str, *rows: Any) -> Path:
@@ -16,9 +18,10 @@ def write_lines(folder: Path, name: str, *rows: Any) -> Path:
     return path
 
 
-def read(*paths: Path, format_name: str = "") -> list[Item]:
+def read(*paths: Path, format_name: str = "", mapping: ColumnMapping | None = None) -> list[Item]:
     """What the files yield, but for their unused columns."""
-    return [item for item in gather(paths, format_name).items() if not isinstance(item, Unused)]
+    found = gather(paths, table.NAME if mapping else format_name, mapping=mapping)
+    return [item for item in found.items() if not isinstance(item, Unused)]
 
 
 def problems(*paths: Path, format_name: str = "") -> list[tuple[int, str, str]]:

@@ -18,6 +18,7 @@ from arena.data.formats.records import (
     Item,
     PromptRecord,
 )
+from arena.data.formats.verdicts import unknown
 from tests.arena.data.formats.reading import problems, read, write_lines
 
 
@@ -97,10 +98,10 @@ def test_winners_without_question_or_judge(tmp_path: Path, winner: str, rating: 
 
 def test_an_unknown_winner_is_never_a_tie(tmp_path: Path) -> None:
     path = write_lines(
-        tmp_path, "battles.csv", "model_a,model_b,winner", "A,B,model_a", "A,B,Model A", "A,A,tie"
+        tmp_path, "battles.csv", "model_a,model_b,winner", "A,B,model_a", "A,B,Model C", "A,A,tie"
     )
     assert problems(path) == [
-        (3, "winner", '"Model A" is not one of model_a, tie, tie (bothbad), both_bad, model_b'),
+        (3, "winner", unknown("Model C")),
         (4, "model_b", 'the same model as model_a ("A")'),
     ]
 

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+from arena.data.formats.verdicts import unknown
 from arena.rating.subsets import TRAINING_SUBSET
 from tests.arena.data.formats.reading import problems, read, write_lines
 
@@ -7,12 +8,12 @@ HEADER = "id,prompt,model_x,model_y,worker,winner,left,right"
 
 
 def test_crowd_vote(tmp_path: Path) -> None:
-    rows = ["4,8,97,98,58,right,Heron,Rook", "5,8,97,98,58,both,Heron,Rook"]
+    rows = ["4,8,97,98,58,right,Heron,Rook", "5,8,97,98,58,perhaps,Heron,Rook"]
     path = write_lines(tmp_path, "crowd-comparisons.csv", HEADER, *rows)
     record = read(path)[0]
     assert (record.first, record.second, record.rating, record.points) == ("Heron", "Rook", 3, 3)
     assert (record.rater, record.rater_kind, record.id) == ("worker-58", "person", "4")
-    assert problems(path) == [(3, "winner", '"both" is not one of left, tie, right')]
+    assert problems(path) == [(3, "winner", unknown("perhaps"))]
 
 
 def test_the_judge_is_told_by_the_file(tmp_path: Path) -> None:
@@ -46,6 +47,6 @@ def test_a_training_pair_brings_its_texts_and_no_authors(tmp_path: Path) -> None
     assert (second.contestant, second.id, second.turns) == (None, "second", ("",))
     assert (label.first_id, label.second_id, label.gold, label.use) == ("first", "second", "first", "train")
     assert (label.source, label.explanation) == ("LLMFAO training", "System B says nothing.")
-    broken = write_lines(tmp_path, "training.jsonl", PAIR, {**PAIR, "result_y": None, "golden": "both"})
-    winner = (2, "golden", '"both" is not one of left, tie, right')
+    broken = write_lines(tmp_path, "training.jsonl", PAIR, {**PAIR, "result_y": None, "golden": "perhaps"})
+    winner = (2, "golden", unknown("perhaps"))
     assert problems(broken) == [winner, (2, "result_y", "missing")]
