@@ -45,6 +45,7 @@ from leaderboard.raters.panels import (
     position_panel,
     ratings_panel,
     scores_panel,
+    without_bias,
 )
 from leaderboard.raters.table import LONGER, Kind, RaterFigure, kinds_table, summary
 from leaderboard.raters.verdict import verdict
@@ -226,10 +227,10 @@ class RatersPage(AboutRaters):
 
     def _scores(self) -> Iterator[Panel]:
         found = [(each.label, each.scores) for each in self.compared if each.scores]
-        note = (
-            "For judges that score each answer by itself. Without position bias the picture is symmetric "
-            f"about 0.{self._alone([label for label, _ in found])}"
-        )
+        shown = [one for each in self.compared if each.scores for one in each.shown]
+        unbiased = without_bias(shown, "Without position bias the picture is symmetric about 0.")
+        alone = self._alone([label for label, _ in found])
+        note = f"For judges that score each answer by itself. {unbiased}{alone}"
         yield from scores_panel(self, found, note)
 
     def _ranks(self) -> Iterator[Panel]:

@@ -22,12 +22,19 @@ def ratings_panel(page: Page, points: int, shown: Sequence[Shown], note: str = "
     return page.make_panel(
         f"ratings-{points}",
         f"Ratings as shown, scale of {points} points",
-        f"How often each rating was given; 1 favours the answer shown first. Without position bias the "
-        f"picture is symmetric.{note}",
+        f"How often each rating was given; 1 favours the answer shown first. "
+        f"{without_bias(shown, 'Without position bias the picture is symmetric.')}{note}",
         ratings_table(points, shown),
         draw=lambda: histogram(points, shown),
         height=step(15 if len(shown) <= MOST_SERIES else len(shown) * 1.5 + 5),
     )
+
+
+def without_bias(shown: Iterable[Shown], picture: str) -> str:
+    """Return what no bias looks like, or that pairs came in one order, so that nothing shows it."""
+    if any(one.one_order for one in shown):
+        return "Where nearly all pairs came in one order, it may show the models and not a bias."
+    return picture
 
 
 def position_panel(page: Page, shown: Sequence[Shown], level: float) -> Iterator[Panel]:
@@ -37,7 +44,7 @@ def position_panel(page: Page, shown: Sequence[Shown], level: float) -> Iterator
             "position",
             "How often raters prefer the answer shown first",
             f"Among ratings that take a side{with_intervals(level, [one.position for one in found])}. "
-            "The dashed line is 50%: no bias.",
+            f"{without_bias(found, 'The dashed line is 50%: no bias.')}",
             position_table(found),
             draw=lambda: position_dots(found),
             height=step(len(found) * 1.5 + 5),

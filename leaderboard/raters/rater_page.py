@@ -27,7 +27,7 @@ from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.rater_kinds.judge_facts import JudgeFacts, judge_facts
 from leaderboard.rater_kinds.page import AboutRaters, Reading, check_raters, ending, labels, listed
 from leaderboard.raters.page import kind
-from leaderboard.raters.panels import scores_panel
+from leaderboard.raters.panels import scores_panel, without_bias
 from leaderboard.raters.table import Kind, RaterFigure, summary
 from leaderboard.raters.verdict import of_one
 from leaderboard.snapshots.contents import find
@@ -170,7 +170,8 @@ class RaterPage(AboutRaters):
 
     def _scores(self) -> Iterator[Panel]:
         scores = self.kind.scores
-        note = "Each answer gets a score of its own. Without position bias the picture is symmetric about 0."
+        unbiased = without_bias(self.kind.shown, "Without position bias the picture is symmetric about 0.")
+        note = f"Each answer gets a score of its own. {unbiased}"
         yield from scores_panel(self, [(self.kind.label, scores)] if scores else [], note)
 
     def _lengths(self) -> Iterator[Panel]:

@@ -120,6 +120,13 @@ def named(row: dict[str, str]) -> str:
     return found.group() if found else ""
 
 
+# --- Places -------------------------------------------------------------------------------------------------
+@claim(r"the picture is symmetric|50%: no bias")
+def _unbiased(_: re.Match[str], about: About) -> Iterator[str]:
+    if said := [each for each in about.reading.sentences if "pairs in the same order" in each]:
+        yield f"the page also says “{said[0]}”"
+
+
 # --- Who is first -------------------------------------------------------------------------------------------
 @claim(rf"^({MODEL}) (?:leads|is first)")
 def _leads(match: re.Match[str], about: About) -> Iterator[str]:
