@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena.texts.dialogue import Message
+from arena.texts.marks import without_thinking
 from judging.protocols.rendering import PairTexts, boundary, fill, notice, query
-from judging.protocols.replies import without_thinking
 
 MOST: Final = 30  # requirements that are asked for and taken
 LONGEST: Final = 500  # characters of a requirement

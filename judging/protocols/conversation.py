@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final
 
 from arena.texts.dialogue import Message
+from arena.texts.marks import without_thinking
 from judging.protocols import rendering
 from judging.protocols.answer_scales import AnswerScale
 from judging.protocols.deciding import TextScore, Verdicts, combined, majority
@@ -25,7 +26,7 @@ from judging.protocols.protocol import (
     Step,
 )
 from judging.protocols.rendering import OneText, Texts
-from judging.protocols.replies import Place, ReplyText, Verdict, mirrored, side_of, without_thinking
+from judging.protocols.replies import Place, ReplyText, Verdict, mirrored, side_of
 
 
 @dataclass(frozen=True)

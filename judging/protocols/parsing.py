@@ -7,8 +7,9 @@ from decimal import Decimal
 from typing import Final
 
 from arena.rating import scales
+from arena.texts.marks import Answer, answer_of, without_thinking
 from judging.protocols.answer_scales import GRADES, AnswerScale
-from judging.protocols.replies import Answer, Place, Reason, ReplyText, Verdict, answer_of, without_thinking
+from judging.protocols.replies import Place, Reason, ReplyText, Verdict
 
 # What a line says, in each form of verdicts. Decoration around a verdict does not change it.
 

@@ -15,9 +15,10 @@ from string import Template
 from typing import Final
 
 from arena.rating import scales
+from arena.texts.marks import TAG, without_thinking
 from judging.protocols.answer_scales import GRADES, AnswerScale
 from judging.protocols.parsing import ANSWER
-from judging.protocols.replies import TAG, Place, ReplyText, Verdict, mirrored, without_thinking
+from judging.protocols.replies import Place, ReplyText, Verdict, mirrored
 
 VERSION: Final = 3  # raised whenever this module changes what a judge reads; part of the prompt hash
 PROMPTS: Final = Path(__file__).parent / "prompts"  # one folder per protocol, one file per step

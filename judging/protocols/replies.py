@@ -1,6 +1,5 @@
 """What a parser reads, and what it makes of it. Pure."""
 
-import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -85,66 +84,6 @@ class Verdict:
     @property
     def status(self) -> str:
         return "unscored" if self.rating is None else "scored"
-
-
-# Telling the answer from the thinking before it, which models send in one text in several ways.
-
-
-TAG: Final = r"(?:think|thinking|thought|thoughts|reasoning)"
-
-THINKING: Final = re.compile(rf"\s*<({TAG})>.*?</\1>", re.DOTALL | re.IGNORECASE)
-
-OPENING: Final = re.compile(rf"<{TAG}>", re.IGNORECASE)
-OPENING_LINE: Final = re.compile(rf"^[ \t]*<{TAG}>", re.MULTILINE | re.IGNORECASE)
-CLOSING: Final = re.compile(rf"</{TAG}>", re.IGNORECASE)
-
-CHANNELS: Final = re.compile(r"\s*(?:<\|start\|>\s*assistant\s*)?<\|channel\|>")
-"""The start of a reply in channels; the answer is in the one named final."""
-
-FINAL_CHANNEL: Final = re.compile(r"<\|channel\|>\s*final\b[^<>|]*<\|message\|>")
-ENDS_OF_CHANNEL: Final = ("<|return|>", "<|end|>")
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The part of a reply that is no thinking: ``text[start:end]``."""
-
-    start: int
-    end: int
-    is_open: bool = False  # the thinking has no clear end, so there is no answer
-    orphan: str = ""  # text before a closing tag without an opening one, as some endpoints send
-
-
-def answer_of(text: str) -> Answer:
-    if CHANNELS.match(text):
-        return _final_channel(text)
-    start = 0
-    while match := THINKING.match(text, start):
-        start = match.end()
-    closings = [match.span() for match in CLOSING.finditer(text, start)]
-    last = closings[-1][1] if closings else start
-    if OPENING_LINE.search(text, last):
-        return Answer(start, len(text), is_open=True)
-    if not closings or OPENING.search(text, start):
-        return Answer(start, len(text))
-    before, after = closings[0]
-    # With several, one may be the model's own and another one quoted: nobody can tell which.
-    return Answer(after, len(text), is_open=len(closings) > 1, orphan=text[start:before])
-
-
-def _final_channel(text: str) -> Answer:
-    final = list(FINAL_CHANNEL.finditer(text))
-    if len(final) != 1:
-        return Answer(len(text), len(text), is_open=True)
-    body = text.rstrip()
-    mark = next((mark for mark in ENDS_OF_CHANNEL if body.endswith(mark)), "")
-    return Answer(final[0].end(), len(body) - len(mark))
-
-
-def without_thinking(text: str) -> tuple[str, bool]:
-    """The answer in a reply, and whether the thinking before it has no clear end."""
-    answer = answer_of(text)
-    return text[answer.start : answer.end], answer.is_open
 
 
 def mirrored(verdict: Verdict, points: int) -> Verdict:

@@ -21,6 +21,7 @@ from arena.models import Completion, Prompt, Study
 from arena.models.signals import announce
 from arena.pages.permissions import Visitor
 from arena.texts.dialogue import Message, dialogue
+from arena.texts.marks import OPENING, without_thinking
 from judging.endpoints import costs
 from judging.endpoints.client import NoReplyError, Reply
 from judging.endpoints.costs import Load, Range, Total
@@ -32,7 +33,7 @@ from judging.judges.rights import WHOM_TO_ASK, NotAllowedError, may_ask_models
 from judging.judges.services import JudgeError, MissingError, missing_key_of
 from judging.models import Author, Trace, WritingCall, WritingRun
 from judging.models.writing import UNANSWERED
-from judging.protocols.replies import OPENING, ReplyText, without_thinking
+from judging.protocols.replies import ReplyText
 from judging.requests.services import Requests, State
 from judging.runs import queue
 from judging.spending.budgets import check_models, check_outer

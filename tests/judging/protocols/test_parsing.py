@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rating import scales
+from arena.texts.marks import without_thinking
 from judging.protocols.answer_scales import GRADES, AnswerScale, answer_scale
 from judging.protocols.parsing import no_text, read_verdict, verdict_span
-from judging.protocols.replies import Place, ReplyText, Verdict, without_thinking
+from judging.protocols.replies import Place, ReplyText, Verdict
 
 LIKERT = answer_scale("likert", 8)
 BINARY = answer_scale("binary", 2)

@@ -1,0 +1,171 @@
+"""Marks that models leave in their texts: of thinking, and of where a text ends. Pure.
+
+Thinking is told from an answer by marks alone. Marks that a text speaks of, within a line or in code, are
+part of it.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+TAG: Final = r"(?:\w{1,20}[:_])?(?:think|thinking|thoughts?|reasoning)"
+"""The name of a mark of thinking, as <think> and <seed:think>."""
+
+_FORMS: Final = (
+    (r"<{tag}(?:\s[^<>]*)?>", r"</{tag}\s*>"),
+    (r"(?-i:\[THINK\])", r"(?-i:\[/THINK\])"),
+    ("◁{tag}▷", "◁/{tag}▷"),
+    (r"<[|｜]{tag}[|｜]>", r"<[|｜]/{tag}[|｜]>"),
+    (r"<\|(?:start|begin)(?:_of)?_{tag}\|>", r"<\|end(?:_of)?_{tag}\|>"),
+    (r"<\|channel>\s*{tag}\b", r"<channel\|>"),
+    ("<unused94>", "<unused95>"),
+)
+"""How thinking opens and closes."""
+
+_CLOSED_FORMS: Final = (
+    (r'<details\s[^<>]*type="reasoning"[^<>]*>', "</details>"),
+    (r"Here(?:'s| is) my thought process:", r"Here(?:'s| is) my response:"),
+    (r"Here are my reasoning steps:", r"\[BEGIN FINAL RESPONSE\]"),
+    # The channels of a reply without their marks.
+    (r"(?-i:(?:assistant)?(?:analysis|commentary))", r"(?-i:assistantfinal)"),
+)
+"""How it opens and closes in words that mean nothing alone."""
+
+
+def _blocks() -> str:
+    """Matches thinking that is closed as it was opened, in any form."""
+    found = []
+    for number, (opening, closing) in enumerate((*_FORMS, *_CLOSED_FORMS)):
+        named, same = f"(?P<tag{number}>{TAG})", f"(?P=tag{number})"
+        found.append(f"{opening.format(tag=named)}.*?{closing.format(tag=same)}")
+    return "|".join(found)
+
+
+_FLAGS: Final = re.DOTALL | re.IGNORECASE | re.MULTILINE
+_OPEN: Final = "|".join(opening.format(tag=TAG) for opening, _ in _FORMS)
+_CLOSE: Final = "|".join(closing.format(tag=TAG) for _, closing in _FORMS)
+
+BLOCK: Final = re.compile(rf"\s*(?:{_blocks()})", _FLAGS)
+OPENING: Final = re.compile(_OPEN, _FLAGS)
+OPENING_LINE: Final = re.compile(rf"^[ \t]*(?:{_OPEN})", _FLAGS)
+CLOSING: Final = re.compile(_CLOSE, _FLAGS)
+
+_FENCE: Final = r"^[ \t]*(?P<fence>`{3,}|~{3,}).*?(?:^[ \t]*(?P=fence)|\Z)"
+_CODE: Final = rf"(?P<code>{_FENCE}|`[^`\n]+`)"
+_PARTS: Final = re.compile(rf"{_CODE}|^[ \t]*(?:(?:(?:{_blocks()})\s*)+|(?:{_OPEN}).*\Z)", _FLAGS)
+"""Code, or thinking that begins a line; without an end it goes on to the last character."""
+
+_LONE_CLOSING: Final = re.compile(rf"{_CODE}|^[ \t]*(?:{_CLOSE})|(?:{_CLOSE})(?![ \t.,;:!?)'\"])", _FLAGS)
+
+CHANNELS: Final = re.compile(r"\s*(?:<\|start\|>\s*assistant\s*)?<\|channel\|>")
+"""The start of a reply in channels; the answer is in the one named final."""
+
+FINAL_CHANNEL: Final = re.compile(r"<\|channel\|>\s*final\b[^<>|]*<\|message\|>")
+ENDS_OF_CHANNEL: Final = ("<|return|>", "<|end|>")
+
+_STARTS: Final = re.compile(
+    r"(?:\s*(?:<s>|<bos>|<\|begin_of_text\|>|<\|im_start\|>\s*assistant|<start_of_turn>model"
+    r"|<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>|<[|｜]assistant[|｜]>|\[\|assistant\|\]"
+    r"|<\|START_RESPONSE\|>|<\|begin_of_solution\|>))+\s*",
+    re.IGNORECASE,
+)
+"""The tokens before what an assistant says."""
+
+_LONGEST_END: Final = 60
+_END: Final = re.compile(
+    r"(?:<[|｜][\w▁ -]{1,40}[|｜]>|\[\|[\w ]{1,40}\|\]|</?(?:s|bos|eos|eot|eom|eod|eoa|eop|pad|unk)>"
+    r"|<(?:end_of_turn|end_of_utterance|start_of_turn)>|<turn\|>|<\|turn>"
+    r"|(?-i:\[(?:EOS|EOT|/INST|END FINAL RESPONSE)\]|\[e~\[))\Z",
+    re.IGNORECASE,
+)
+_BOX: Final = re.compile(r"<\|(?:begin|end)_of_box\|>")
+_WRAPPED: Final = re.compile(r"\s*<(answer|response)>(.*)</\1>\s*", re.DOTALL | re.IGNORECASE)
+
+
+def strip_end_tokens(text: str) -> str:
+    """The text without the tokens of chat templates that it ends with, and without those of boxes."""
+    text = _BOX.sub("", text)
+    kept = len(text)
+    while True:
+        end = kept
+        while end and text[end - 1].isspace():
+            end -= 1
+        found = _END.search(text, max(0, end - _LONGEST_END), end)
+        if not found:
+            return text[:kept]
+        kept = found.start()
+
+
+def split_thinking(text: str) -> tuple[str, str]:
+    """The thinking in a text and the answer beside it; thinking that never ends leaves no answer after it."""
+    if CHANNELS.match(text):
+        finals = list(FINAL_CHANNEL.finditer(text))
+        at = finals[-1].end() if finals else len(text)
+        return text[:at], text[at:]
+    start = found.end() if (found := _STARTS.match(text)) else 0
+    thinking: list[str] = []
+    kept: list[str] = []
+    for part in _PARTS.finditer(text, start):
+        if part["code"] is None:
+            kept.append(text[start : part.start()])
+            thinking.append(part[0])
+            start = part.end()
+    answer = "".join([*kept, text[start:]])
+    # Where the prompt opens the thinking, a model only closes it.
+    closed = [part.end() for part in _LONE_CLOSING.finditer(answer) if part["code"] is None]
+    if closed and not OPENING.search(answer, 0, closed[-1]):
+        thinking.append(answer[: closed[-1]])
+        answer = answer[closed[-1] :]
+    if not thinking:
+        return "", text
+    wrapped = _WRAPPED.fullmatch(answer)
+    answer = wrapped[2] if wrapped else answer[found.end() if (found := _STARTS.match(answer)) else 0 :]
+    return "\n".join(thinking), answer.lstrip()
+
+
+def final_answer(text: str) -> str:
+    """What a model says in a text, without thinking and tokens; the text itself where it has neither."""
+    return strip_end_tokens(split_thinking(text)[1])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The part of a judge's reply that is no thinking: ``text[start:end]``."""
+
+    start: int
+    end: int
+    is_open: bool = False  # the thinking has no clear end, so there is no answer
+    orphan: str = ""  # text before a closing tag without an opening one, as some endpoints send
+
+
+def answer_of(text: str) -> Answer:
+    """The answer in a judge's reply, in doubt none: a verdict may be quoted anywhere."""
+    if CHANNELS.match(text):
+        return _final_channel(text)
+    start = 0
+    while match := BLOCK.match(text, start):
+        start = match.end()
+    closings = [match.span() for match in CLOSING.finditer(text, start)]
+    last = closings[-1][1] if closings else start
+    if OPENING_LINE.search(text, last):
+        return Answer(start, len(text), is_open=True)
+    if not closings or OPENING.search(text, start):
+        return Answer(start, len(text))
+    before, after = closings[0]
+    # With several, one may be the model's own and another one quoted: nobody can tell which.
+    return Answer(after, len(text), is_open=len(closings) > 1, orphan=text[start:before])
+
+
+def _final_channel(text: str) -> Answer:
+    final = list(FINAL_CHANNEL.finditer(text))
+    if len(final) != 1:
+        return Answer(len(text), len(text), is_open=True)
+    body = text.rstrip()
+    mark = next((mark for mark in ENDS_OF_CHANNEL if body.endswith(mark)), "")
+    return Answer(final[0].end(), len(body) - len(mark))
+
+
+def without_thinking(text: str) -> tuple[str, bool]:
+    """The answer in a judge's reply, and whether the thinking before it has no clear end."""
+    answer = answer_of(text)
+    return text[answer.start : answer.end], answer.is_open
