@@ -6,7 +6,7 @@ import os
 import secrets
 import stat
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
@@ -95,6 +95,38 @@ def save(path: Path, pieces: Iterable[bytes]) -> None:
                 packed.writelines(pieces)
         else:
             file.writelines(pieces)
+
+
+TELLING: Final = ("csv", "json", "jsonl", "parquet", "tsv", "xlsx", "zip")
+"""Endings by which programs, our import among them, tell what a file is."""
+PACKED: Final = ("parquet", "zip")
+"""Forms that are compressed by themselves."""
+
+
+class EndingError(Exception):
+    """The ending of a file's name contradicts what shall be written."""
+
+
+def form_of(path: Path, forms: Sequence[str], wanted: str | None = None) -> str:
+    """The form of a file: that of its name, else the one ``wanted``, else the first. Raises EndingError."""
+    name = path.name.lower().removesuffix(".gz")
+    ending = "" if streams(path) else Path(name).suffix.lstrip(".")
+    if ending in forms and wanted not in (None, ending):
+        raise EndingError(f"{path} ends in .{ending}, which is not {wanted}. Leave out one of the two.")
+    if ending not in forms and (ending in TELLING or (ending and wanted is None)):
+        listed = " or ".join(f".{form}" for form in forms)
+        raise EndingError(f"{path} ends in .{ending}. Name a file that ends in {listed}.")
+    form = ending if ending in forms else wanted or forms[0]
+    if form in PACKED and name != path.name.lower():
+        raise EndingError(f"{form} is already compressed. Name a file that does not end in .gz.")
+    return form
+
+
+def folder(path: Path) -> Path:
+    """The path of a folder. Raises EndingError where its name is that of a file."""
+    if path.suffix.lstrip(".").lower() in TELLING:
+        raise EndingError(f"{path} ends in {path.suffix}, but several files are written. Name a folder.")
+    return path
 
 
 def refusal(path: Path, error: OSError) -> str:

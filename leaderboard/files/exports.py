@@ -4,7 +4,6 @@ import contextlib
 import json
 import re
 import tempfile
-import zipfile
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -144,10 +143,15 @@ def zipped(study: Study, form: str) -> IO[bytes]:
     """Every file in a temporary zip archive. Raises ExportError."""
     check_form(form)
     packed = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked closes it
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+    pack(study, form, packed)
+    packed.seek(0)
+    return packed
+
+
+def pack(study: Study, form: str, file: IO[bytes]) -> None:
+    """Write every file into a zip archive. Raises ExportError."""
+    with output.NewZip(file) as archive:
         for name, content in everything(study, form):
             with archive.open(name, "w", force_zip64=True) as member:
                 for piece in content:
                     member.write(piece)
-    packed.seek(0)
-    return packed

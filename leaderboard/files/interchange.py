@@ -289,11 +289,8 @@ OF_USUAL_RATERS: Final = ("leaderboard", "preferences", "evalica")
 """Files by those raters whom the leaderboard shows first, unless others are asked for."""
 
 OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
-    "leaderboard": (JSON, *WRITERS),
-    "arena": tuple(WRITERS),
-    "preferences": tuple(WRITERS),
-    "consensus": tuple(WRITERS),
-    "evalica": ("csv", "jsonl", "parquet"),
+    "leaderboard": (*WRITERS, JSON),
+    **dict.fromkeys(("arena", "preferences", "consensus", "evalica"), tuple(WRITERS)),
 }
 """The forms of each file, the usual one first."""
 

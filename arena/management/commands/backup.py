@@ -20,10 +20,11 @@ class Command(ArenaCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         out = Path(options["path"])
         try:
+            output.form_of(out, ("zip",))
             with output.opened(out, private=True) as file:
                 manifest = save(file)
             record(Kind.BACKUP, None, f"Backup made, as of {manifest.moment}.")
-        except TablesError as error:
+        except (TablesError, output.EndingError) as error:
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(output.refusal(out, error)) from error

@@ -27,11 +27,12 @@ class Command(ArenaCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study, out = study_named(options["study"]), Path(options["out"])
         texts = " with texts" if options["with_texts"] else ""
-        record(Kind.EXPORTED, None, f"Bundle{texts}.", study=study)
         try:
+            output.form_of(out, ("zip",))
+            record(Kind.EXPORTED, None, f"Bundle{texts}.", study=study)
             with output.opened(out) as file:
                 snapshot = make(study, file, with_texts=options["with_texts"])
-        except BundleError as error:
+        except (BundleError, output.EndingError) as error:
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(output.refusal(out, error)) from error

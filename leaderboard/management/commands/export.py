@@ -29,13 +29,14 @@ class Command(ArenaCommand):
         parser.add_argument(
             "--format",
             metavar="FORMAT",
-            help=f"{' | '.join(WRITERS)} (default: jsonl; evalica: csv; leaderboard: json)",
+            help=f"{' | '.join(WRITERS)}, for leaderboard also json (default: PATH's ending, or jsonl)",
         )
         parser.add_argument(
             "--out",
             default="",
             metavar="PATH",
-            help="a file (.gz: compressed), or a folder with --what all or gold (default: standard output)",
+            help="a file (.gz: compressed); with --what all a folder or .zip, with gold a folder (default: "
+            "standard output)",
         )
         ranked = "for standings and leaderboard"
         voted = "standings, leaderboard, arena, preferences, evalica and gold"
@@ -61,12 +62,14 @@ class Command(ArenaCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         what = choice(options, "what", _WHAT)
-        forms = interchange.OTHERS.get(what, tuple(WRITERS))
-        form = forms[0] if options["format"] is None else choice(options, "format", forms)
+        forms, several = interchange.OTHERS.get(what, tuple(WRITERS)), what in (exports.ALL, GOLD)
+        form = None if options["format"] is None else choice(options, "format", forms)
         setting = _setting(what, options)
         study = study_named(options["study"])
-        record(Kind.EXPORTED, None, f"With --what {what} --format {form}.", study=study)
         try:
+            out = Path(options["out"] or "/dev/stdout")
+            form = (form or forms[0]) if several else output.form_of(out, forms, form)
+            record(Kind.EXPORTED, None, f"With --what {what} --format {form}.", study=study)
             if what == exports.ALL:
                 self._save_all(study, form, options["out"])
             elif what == GOLD:
@@ -76,7 +79,7 @@ class Command(ArenaCommand):
             else:
                 pieces = _ready(study, lambda: exports.pieces(study, what, form, setting))
                 self._write(pieces, form, options["out"])
-        except selection.ExportError as error:
+        except (selection.ExportError, output.EndingError) as error:
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(output.refusal(Path(options["out"] or "standard output"), error)) from error
@@ -96,15 +99,20 @@ class Command(ArenaCommand):
 
     def _save_all(self, study: Study, form: str, out: str) -> None:
         if not out:
-            raise CommandError("--what all writes several files. Name a folder with --out.")
-        for path in exports.save_everything(study, form, Path(out)):
+            raise CommandError("--what all writes several files. Name a folder or a .zip with --out.")
+        if out.lower().endswith(".zip"):
+            with output.opened(Path(out)) as file:
+                exports.pack(study, form, file)
+            self.stdout.write(out)
+            return
+        for path in exports.save_everything(study, form, output.folder(Path(out))):
             self.stdout.write(str(path))
 
     def _save_gold(self, study: Study, form: str, setting: dict[str, Any], out: str) -> None:
         if not out:
             raise CommandError("--what gold writes several files. Name a folder with --out.")
         files, left_out = gold_study(study, form, setting, setting.pop("least", LEAST))
-        for path in exports.save(files.items(), form, Path(out)):
+        for path in exports.save(files.items(), form, output.folder(Path(out))):
             self.stdout.write(str(path))
         for reason, number in sorted((+left_out).items()):
             self.stderr.write(f"Left out: {number:,} {reason}.")
@@ -113,8 +121,6 @@ class Command(ArenaCommand):
         if not out:
             self._print(pieces, form)
             return
-        if form == "parquet" and out.lower().endswith(".gz"):
-            raise CommandError("Parquet is already compressed. Name a file that does not end in .gz.")
         output.save(Path(out), pieces)
 
     def _print(self, pieces: Iterator[bytes], form: str) -> None:

@@ -241,16 +241,52 @@ class TestCommand:
                 ("small", "--what", "raters", "--format", "xlsx"),
                 "^--format is 'xlsx'; choose one of jsonl, csv",
             ),
-            (("small", "--what", "all"), "^--what all writes several files. Name a folder with --out.$"),
+            (("small", "--what", "all"), "^--what all writes several files. Name a folder or a .zip with"),
             (
                 ("small", "--what", "raters", "--format", "parquet", "--out", "r.parquet.gz"),
-                "^Parquet is already compressed. Name a file that does not end in .gz.$",
+                "^parquet is already compressed. Name a file that does not end in .gz.$",
+            ),
+            (
+                ("small", "--what", "all", "--out", "all.csv"),
+                "^all.csv ends in .csv, but several files are written. Name a folder.$",
             ),
         ],
     )
     def test_what_cannot_be_is_one_sentence(self, made, arguments, message):
         with pytest.raises(CommandError, match=message):
             run(*arguments)
+
+    @pytest.mark.parametrize("what", ["comparisons", "evalica", "preferences", "standings", "leaderboard"])
+    def test_the_ending_decides_and_without_one_it_is_json_lines(self, made, tmp_path, what, monkeypatch):
+        published(made, monkeypatch)
+        looks = {
+            "jsonl": lambda content: all(json.loads(line) for line in content.splitlines()),
+            "csv": lambda content: b"," in content.splitlines()[0] and b"{" not in content.splitlines()[0],
+            "parquet": lambda content: content[:4] == content[-4:] == b"PAR1",
+        }
+        for form, is_one in looks.items():
+            for name in (f"a.{form}", f"B.{form.upper()}"):
+                run("small", "--what", what, "--out", str(tmp_path / name))
+                assert is_one((tmp_path / name).read_bytes()), name
+            others = [other for other in (*looks, "json") if other != form]
+            for name in (*(f"c.{other}" for other in others), "c.xlsx", "c.tsv", "c.zip"):
+                with pytest.raises(CommandError, match="ends in"):
+                    run("small", "--what", what, "--format", form, "--out", str(tmp_path / name))
+                assert not (tmp_path / name).exists()
+            run("small", "--what", what, "--format", form, "--out", str(tmp_path / "d.data"))
+            assert is_one((tmp_path / "d.data").read_bytes())
+        run("small", "--what", what, "--out", str(tmp_path / "plain"))
+        assert looks["jsonl"]((tmp_path / "plain").read_bytes())
+        with pytest.raises(CommandError, match=r"e\.txt ends in \.txt\. Name a file that ends in \.jsonl or"):
+            run("small", "--what", what, "--out", str(tmp_path / "e.txt"))
+        assert looks["jsonl"](run("small", "--what", what))
+
+    @pytest.mark.parametrize("command", [("bundle", "small", "--out"), ("backup",)])
+    @pytest.mark.parametrize("name", ["a.csv", "a.tar", "a.zip.gz", "a.parquet"])
+    def test_an_archive_is_a_zip(self, made, tmp_path, command, name):
+        with pytest.raises(CommandError, match=r"ends in|already compressed"):
+            call_command(*command, str(tmp_path / name))
+        assert list(tmp_path.iterdir()) == []
 
     def test_places_that_cannot_be_written(self, made, tmp_path):
         prompts = ("small", "--what", "prompts", "--out")
