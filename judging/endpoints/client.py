@@ -72,6 +72,7 @@ REFUSALS: Final = {
     **dict.fromkeys(
         (f"http_{status}" for status in REDIRECTS), "The endpoint sends the request on to another address"
     ),
+    "no_credit": "The account at the endpoint has no credit left",
     "configuration": "",
 }
 """Kinds of failures that every call of a judge would meet, in words."""
@@ -81,10 +82,12 @@ def refusal(error: NoReplyError) -> str:
     """Why no call of the judge can succeed, as a sentence with the endpoint's own words; else ""."""
     if error.kind not in REFUSALS:
         return ""
-    words, said, status = REFUSALS[error.kind], str(error).rstrip(". "), error.kind.removeprefix("http_")
+    words, said = REFUSALS[error.kind], str(error).rstrip(". ")
     if not words:
         return f"{said[:1].upper()}{said[1:]}."
-    return f"{words} ({status}: {said})." if said else f"{words} ({status})."
+    status = error.kind.removeprefix("http_") if error.kind.startswith("http_") else ""
+    found = ": ".join(filter(None, (status, said)))
+    return f"{words} ({found})." if found else f"{words}."
 
 
 class Client(Protocol):
@@ -115,6 +118,12 @@ def storable(text: str) -> str:
 # The one retry layer. The queue does the waiting: the time is stored with the work and no thread sleeps.
 
 
+UNREAD: Final = "malformed"
+"""The kind of a reply that cannot be read. It may be paid for, so it is seldom asked for again."""
+
+MOST_UNREAD: Final = 2  # attempts
+
+
 @dataclass(frozen=True)
 class RetryPolicy:
     """Times are in seconds."""
@@ -130,7 +139,8 @@ class RetryPolicy:
 
         Exponential backoff with full jitter on its upper half. A Retry-After is a lower bound, up to the cap.
         """
-        if not error.retryable or failures >= self.attempts:
+        attempts = min(self.attempts, MOST_UNREAD) if error.kind == UNREAD else self.attempts
+        if not error.retryable or failures >= attempts:
             return None
         backoff = min(self.cap, self.base * 2 ** (failures - 1)) * rng.uniform(0.5, 1)
         asked = min(self.cap, retry_after_seconds(error.retry_after, now))

@@ -1,7 +1,8 @@
 """The log-probabilities that come with a reply, and the expected rating by them. Pure.
 
 The probabilities of the tokens that could stand for the verdict are scaled to sum to 1 and weigh the mean of
-their ratings (G-Eval, Liu et al. 2023, section 2; AlpacaEval weighs its two tokens likewise).
+their ratings (G-Eval, Liu et al. 2023, section 2; AlpacaEval weighs its two tokens likewise). Where they have
+hardly any probability, as when a grammar chose the verdict, there is no mean.
 """
 
 import math
@@ -103,24 +104,39 @@ def _is_mark(text: str) -> bool:
 
 AROUND: Final = " \t\r\n([{*_`\"'"  # what a token may carry around its answer: " 5", " (a"
 LONGEST_TOKEN: Final = 40  # characters of a token that are stored
+LEAST_MASS: Final = 0.1  # probability of the listed tokens that are verdicts, together
 
 
 def expected_rating(reply: Reply, scale: AnswerScale, place: Place) -> float | None:
     """The expected rating, or score, of a reply by the log-probabilities of its verdict.
 
-    None without log-probabilities or a verdict, for one of several tokens (scores, grades, two digits), or if
-    another token in its line could be the verdict, too.
+    None without log-probabilities or a verdict, for one of several tokens (scores, grades, two digits), if
+    another token in its line could be the verdict, too, or if it has hardly any probability.
     """
     token = _verdict_token(reply, scale, place)
     return None if token is None else _mean(token, _answers(scale))
 
 
 def verdict_logprobs(reply: Reply, scale: AnswerScale, place: Place) -> list[list[str | float]] | None:
-    """Tokens that could stand for the verdict, with log-probabilities, to be stored."""
+    """Tokens that could stand for the verdict, with log-probabilities, to be stored.
+
+    None if the endpoint sent no log-probabilities; empty if they tell nothing of the verdict.
+    """
     token = _verdict_token(reply, scale, place)
-    if token is None:
-        return None
-    return [[storable(text)[:LONGEST_TOKEN], logprob] for text, logprob in token.alternatives]
+    alternatives = token.alternatives if token else ()
+    stored: list[list[str | float]] = [[storable(text)[:LONGEST_TOKEN], log] for text, log in alternatives]
+    return stored if reply.tokens else None
+
+
+def lacks_mass(reply: Reply, scale: AnswerScale, place: Place) -> bool:
+    """Whether hardly any of the probability in the place of the verdict is on verdicts."""
+    token = _said(reply, scale, place)
+    return token is not None and _mass(token, scale) < LEAST_MASS
+
+
+def _mass(token: Token, scale: AnswerScale) -> float:
+    answers = _answers(scale)
+    return sum(math.exp(log) for text, log in token.alternatives if _answer(text) in answers)
 
 
 def _answers(scale: AnswerScale) -> Mapping[str, int]:
@@ -162,6 +178,11 @@ def _answer(token: str) -> str:
 
 
 def _verdict_token(reply: Reply, scale: AnswerScale, place: Place) -> Token | None:
+    token = _said(reply, scale, place)
+    return token if token and _mass(token, scale) >= LEAST_MASS else None
+
+
+def _said(reply: Reply, scale: AnswerScale, place: Place) -> Token | None:
     """The one token that is the verdict; None if there is none, or several could be."""
     answers = _answers(scale)
     text = reply.as_text
@@ -171,7 +192,7 @@ def _verdict_token(reply: Reply, scale: AnswerScale, place: Place) -> Token | No
         return None
     within = _tokens_within(reply.tokens, reply.text, span)
     said = [token for token in within if answers.get(_answer(token.text)) == rating]
-    return said[0] if len(said) == 1 and said[0].alternatives else None
+    return said[0] if len(said) == 1 else None
 
 
 def _tokens_within(tokens: Sequence[Token], text: str, span: tuple[int, int]) -> list[Token]:

@@ -4,25 +4,26 @@ Its own retries are off, since nobody would record them; its models of requests 
 since they cost as much as all the rest and check nothing (decision 17).
 """
 
-import json
+import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx2
 
 from judging.endpoints import scoring
-from judging.endpoints.client import REDIRECTS, NoReplyError, Reply, Request, storable
+from judging.endpoints.client import NoReplyError, Reply, Request, storable
+from judging.endpoints.completions import FilteredError, checked, failure, parsed
 from judging.endpoints.keys import NO_KEY
-from judging.endpoints.logprobs import count, field_of, tokens_of
 from judging.endpoints.reaching import RefusedAddressError, check_address, http_client, within
 
 if TYPE_CHECKING:
     from openai import OpenAI
 
+Result = TypeVar("Result")
 
 LONGEST_BODY = 8 * 2**20  # bytes of a body that are read, ten times the longest replies of language models
 UNPACKED_AT_ONCE = 2**16  # bytes of a compressed body
@@ -89,9 +90,6 @@ class _UnpackedStream(httpx2.SyncByteStream):
         self._stream.close()
 
 
-NOT_RETRYABLE = frozenset({*REDIRECTS, 400, 401, 402, 403, 404, 405, 410, 413, 422})
-"""HTTP errors that the same request would meet again."""
-
 NO_LOGPROBS = (
     "This endpoint returns no logprobs for this model. Untick Ask for logprobs in the judge's settings, or "
     "probe the model that writes again."
@@ -101,6 +99,7 @@ TOP_LOGPROBS = 20
 """Alternatives per token that are asked for, OpenAI's maximum; options of a judge overrule it."""
 
 LONGEST_ERROR = 500  # characters of an error message that are kept
+LONGEST_HEADER = 100
 
 
 class OpenAIClient:
@@ -111,50 +110,63 @@ class OpenAIClient:
         self._client = connect(base_url, api_key)
 
     def ask(self, request: Request) -> Reply:
-        completion = self._post("/chat/completions", body_of(request), request.timeout)
-        return self._without_key(checked(completion))
+        try:
+            reply = self._read("/chat/completions", body_of(request), request.timeout, checked)
+        except FilteredError as error:
+            return Reply("", "content_filter", "", refusal=str(error) or "content filter")
+        return self._without_key(reply)
 
     def read(self, way: scoring.Way, wanted: scoring.ToRead) -> scoring.Read:
         """What the model says about the tokens of a text; raises NoReplyError. Never retries."""
-        reply = self._post(scoring.path_of(way), scoring.body_of(way, wanted), wanted.timeout)
-        return scoring.read_from(way, wanted, reply)
+        body = scoring.body_of(way, wanted)
+        return self._read(scoring.path_of(way), body, wanted.timeout, partial(scoring.read_from, way, wanted))
 
-    def _post(self, path: str, body: dict[str, Any], timeout: float) -> object:
-        """The reply's JSON; raises NoReplyError."""
+    def _read(
+        self, path: str, body: dict[str, Any], timeout: float, read: Callable[[object], Result]
+    ) -> Result:
+        """What a reply's JSON says; raises NoReplyError, whose words are cleaned."""
+        try:
+            response = self._post(path, body, timeout)
+            return read(parsed(response.content, lambda: response.text))
+        except NoReplyError as error:
+            hint = self._address_hint() if _is_of_address(error) else ""
+            error.args = (self._clean(f"{hint} {error}".strip()),)
+            raise
+        except (ValueError, RecursionError) as error:
+            raise NoReplyError("malformed", f"the reply cannot be read: {self._clean(error)}") from error
+
+    def _post(self, path: str, body: dict[str, Any], timeout: float) -> httpx2.Response:
         import openai  # takes over a second, and only workers ask
 
         try:
             with within(timeout):
-                return self._client.post(path, body=body, cast_to=object, options={"timeout": timeout})
+                response: httpx2.Response = self._client.post(
+                    path, body=body, cast_to=httpx2.Response, options={"timeout": timeout}
+                )
+                return response
         except openai.APITimeoutError as error:
             kind = "unreachable" if isinstance(error.__cause__, httpx2.ConnectTimeout) else "timeout"
             raise NoReplyError(kind, f"no reply within {timeout:g} s") from error
         except openai.APIStatusError as error:
-            raise self._status_error(error, asks_logprobs="logprobs" in body) from error
+            raise _status_error(error, asks_logprobs="logprobs" in body) from error
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
-            raise NoReplyError(_kind(cause), self._clean(cause)) from error
+            raise NoReplyError(_kind(cause), str(cause)) from error
         except RefusedAddressError as error:
             raise NoReplyError("configuration", str(error), retryable=False) from error
         except BodyTooLongError as error:
             raise NoReplyError("malformed", str(error)) from error
         except httpx2.HTTPError as error:
-            raise NoReplyError("connection", self._clean(error)) from error
-        except (openai.OpenAIError, ValueError, RecursionError) as error:
-            raise NoReplyError("malformed", f"the reply is not valid JSON: {self._clean(error)}") from error
+            raise NoReplyError("connection", str(error)) from error
 
-    def _status_error(self, error: Any, *, asks_logprobs: bool) -> NoReplyError:
-        status = error.status_code
-        kind = "rate_limited" if status == 429 else f"http_{status}"
-        message = self._clean(said_by(error.body))
-        if asks_logprobs and status in (400, 422) and "logprob" in message.lower():
-            message = f"{NO_LOGPROBS} {message}"[:LONGEST_ERROR]
-        return NoReplyError(
-            kind,
-            message,
-            retryable=status not in NOT_RETRYABLE,
-            retry_after=error.response.headers.get("retry-after", ""),
-        )
+    def _address_hint(self) -> str:
+        """What may be wrong with the address, as a sentence; "" if it looks like one."""
+        path = self._client.base_url.path.rstrip("/")
+        if path.endswith(("/completions", "/responses", "/messages", "/chat")):
+            return "The address must end before /chat/completions."
+        if not re.search(r"/v\d", path):
+            return "The address may lack /v1 at its end."
+        return ""
 
     def _clean(self, error: BaseException | str) -> str:
         """The error in words, without the key, which endpoints like to repeat."""
@@ -188,12 +200,21 @@ def redacted(text: str, key: str) -> str:
     return shown
 
 
-def said_by(body: object) -> str:
-    """What an endpoint says in the body of an error, in one line."""
-    if isinstance(body, dict):
-        words = [body.get(name) for name in ("message", "detail", "error")]
-        body = next((text for text in words if isinstance(text, str) and text), json.dumps(body))
-    return " ".join(str(body or "").split())
+def _status_error(error: Any, *, asks_logprobs: bool) -> NoReplyError:
+    headers = error.response.headers
+    milliseconds = headers.get("retry-after-ms", "")
+    waits = f"{int(milliseconds) / 1000:g}" if milliseconds.isdecimal() else headers.get("retry-after", "")
+    found = failure(error.status_code, error.body, waits[:LONGEST_HEADER])
+    if asks_logprobs and error.status_code in (400, 422) and "logprob" in str(found).lower():
+        found.args = (f"{NO_LOGPROBS} {found}",)
+    return found
+
+
+def _is_of_address(error: NoReplyError) -> bool:
+    """Whether the address may be another one than that of the model."""
+    if error.kind == "malformed":
+        return "web page" in str(error)
+    return error.kind in ("http_404", "http_405") and "model" not in str(error).lower()
 
 
 def _kind(cause: BaseException) -> str:
@@ -240,49 +261,3 @@ def body_of(request: Request) -> dict[str, Any]:
     if request.logprobs:
         body |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
     return body | dict(request.options)
-
-
-def checked(completion: object) -> Reply:
-    """The reply of a chat completion in JSON; raises NoReplyError if it is something else.
-
-    Thinking in a field of its own (``reasoning_content``) is not the answer.
-    """
-    if not isinstance(completion, dict):
-        raise NoReplyError("malformed", "the endpoint sent text instead of a chat completion")
-    choices = completion.get("choices")
-    if not isinstance(choices, list) or not choices:
-        raise NoReplyError("malformed", "the reply has no choices")
-    message = field_of(choices[0], "message")
-    if not isinstance(message, dict):
-        raise NoReplyError("malformed", "the reply's first choice has no message")
-    content = message.get("content")
-    if content is not None and not isinstance(content, str):
-        raise NoReplyError("malformed", "the content of the reply is not a text")
-    usage = completion.get("usage")
-    details = field_of(usage, "completion_tokens_details")
-    prompt_tokens, completion_tokens = _tokens(usage, said_something=bool(content))
-    return Reply(
-        text=storable(content or ""),
-        refusal=_text(message.get("refusal")),
-        finish_reason=_text(field_of(choices[0], "finish_reason"))[:50],
-        model=_text(completion.get("model"))[:200],
-        prompt_tokens=prompt_tokens,
-        completion_tokens=completion_tokens,
-        reasoning_tokens=count(field_of(details, "reasoning_tokens")),
-        tokens=tokens_of(field_of(choices[0], "logprobs")),
-    )
-
-
-def _tokens(usage: object, *, said_something: bool) -> tuple[int | None, int | None]:
-    """The charged tokens of prompt and reply; None where the endpoint does not say."""
-    # Endpoints that do not count say 0. Some count thinking in the total alone.
-    prompt = count(field_of(usage, "prompt_tokens")) or None
-    reply = count(field_of(usage, "completion_tokens"))
-    total = count(field_of(usage, "total_tokens"))
-    if prompt is not None and reply is not None and total is not None:
-        reply = max(reply, total - prompt)
-    return prompt, None if said_something and not reply else reply
-
-
-def _text(value: object) -> str:
-    return storable(value) if isinstance(value, str) else ""

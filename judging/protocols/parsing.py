@@ -338,6 +338,25 @@ def no_text(reply: ReplyText) -> Reason:
     return "truncated" if reply.is_cut_off else "empty"
 
 
+READ_ANOTHER_WAY: Final = "Try another protocol"
+
+
+def remedy(reply: ReplyText) -> str:
+    """What helps where the reply has no verdict: a sentence without its full stop."""
+    if reply.is_withheld:
+        return "The endpoint's content filter or the model refuses this question. Try another model"
+    answer, thinking_open = without_thinking(reply.text)
+    only_thinking = bool(reply.text.strip()) and (thinking_open or not answer.strip())
+    if reply.is_cut_off:
+        return f"The limit cut the reply off{' while the model thought' * only_thinking}. Raise max tokens"
+    if only_thinking:
+        return (
+            "The reply is thinking alone, with no answer after it. Raise max tokens, or switch off thinking, "
+            "or how the endpoint tells it apart"
+        )
+    return READ_ANOTHER_WAY
+
+
 def _find(reply: ReplyText, scale: AnswerScale, place: Place) -> tuple[Verdict, tuple[int, int] | None]:
     answer = answer_of(reply.text)
     text = reply.text[answer.start : answer.end]

@@ -23,9 +23,10 @@ from judging.judges.rights import check_may_ask
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.protocols import conversation
+from judging.protocols.parsing import remedy
 from judging.protocols.protocol import UnknownProtocolError
 from judging.runs import limiting, queue
-from judging.runs.work import read_runs
+from judging.runs.work import read_runs, text_of
 from judging.spending.budgets import check_start
 from judging.spending.purses import open_purse
 
@@ -347,16 +348,14 @@ def _why_in_vain(run: JudgeRun) -> str:
     }
     found = [f"{count:,} {words}" for words, count in ended.items() if count]
     if len(found) != 1:
-        hint = f" {READ_ANOTHER_WAY}." if unread.exists() else ""
+        hint = f" {remedy(text_of(first))}." if (first := unread.first()) else ""
         return f"Nothing was rated: {', '.join(found)}.{hint}" if found else ""
     if first := unread.first():
-        return f"No reply could be read. The first one: {quoted(first)}. {READ_ANOTHER_WAY}."
+        return f"No reply could be read. The first one: {quoted(first)}. {remedy(text_of(first))}."
     if first := failed.first():
         return f"Every question failed. The first one: {one_line(first.error)}"
     return f"Nothing was rated: {found[0]}."
 
-
-READ_ANOTHER_WAY: Final = "Try another protocol"
 
 READ_FIRST: Final = 10
 """A run pauses when so many replies could not be read and none could."""
@@ -370,7 +369,7 @@ def pause_if_unreadable(run: JudgeRun) -> None:
     if len(unread) == READ_FIRST:
         why = (
             f"None of the first {READ_FIRST} replies could be read. The first one: {quoted(unread[0])}. "
-            f"{READ_ANOTHER_WAY}, or resume the run."
+            f"{remedy(text_of(unread[0]))}, or resume the run."
         )
         running = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.RUNNING, reads_on=False)
         if running.update(state=JudgeRun.State.PAUSED, error=why, reads_on=True):

@@ -9,13 +9,14 @@ from arena.pages.permissions import Visitor
 from arena.rating import scales
 from judging.endpoints.client import NoReplyError, Reply, attempt, refusal
 from judging.endpoints.costs import Prices, reply_tokens
+from judging.endpoints.logprobs import lacks_mass
 from judging.judges.asked import asked_by
 from judging.judges.rights import check_may_ask
 from judging.judges.services import JudgeError, check
 from judging.models import Judge
 from judging.protocols import conversation
 from judging.protocols.conversation import Question
-from judging.protocols.parsing import read_lines, read_verdict
+from judging.protocols.parsing import read_lines, read_verdict, remedy
 from judging.protocols.protocol import Task
 from judging.protocols.rendering import OneText, PairTexts, Texts
 from judging.protocols.replies import Place, Verdict, mirrored, side_of
@@ -38,6 +39,7 @@ WHY: Final[Mapping[str, str]] = {
     "connection": "The connection broke ({}).",
     "malformed": "The address answers, but not like an OpenAI-compatible endpoint ({}).",
     "rate_limited": "The endpoint asks you to wait (429: {}).",
+    "error": "The endpoint sends an error in place of a reply ({}).",
 }
 
 
@@ -49,6 +51,8 @@ class Trial:
     reply: Reply | None = None
     verdict: Verdict | None = None  # None if the question asks for no rating
     read: str = ""  # the verdict in words
+    remedy: str = ""  # what helps where no verdict could be read
+    logprobs: str = ""  # what is wrong with the log-probabilities that were asked for
     is_odd: bool = False  # it prefers the bad answer, or thinks badly of the good one
     task: str = Task.COMPARE
     calls: int = 1  # that the protocol makes about a pair or answer, at most; of requirements, about each
@@ -84,6 +88,8 @@ def try_out(judge: Judge, prices: Prices | None, by: Visitor) -> Trial:
         reply=reply,
         verdict=verdict,
         read=_in_words(verdict, question) if verdict else "",
+        remedy=remedy(reply.as_text),
+        logprobs=_about_logprobs(reply, question) if request.logprobs else "",
         is_odd=_is_odd(verdict, question),
         task=judge.task,
         calls=len(conversation.keys(configured)),
@@ -92,9 +98,22 @@ def try_out(judge: Judge, prices: Prices | None, by: Visitor) -> Trial:
     )
 
 
+def _about_logprobs(reply: Reply, question: Question) -> str:
+    if not reply.tokens:
+        return "The judge asks for logprobs, and the endpoint sends none, so there is no expected rating."
+    if question.scale and question.place and lacks_mass(reply, question.scale, question.place):
+        return (
+            "Hardly any of the likeliest tokens that the endpoint lists for the rating are ratings, as with "
+            "a grammar, so there is no expected rating."
+        )
+    return ""
+
+
 def _why(error: NoReplyError) -> str:
     if words := refusal(error):
         return words
+    if error.kind == "rate_limited" and error.retry_after:
+        return f"The endpoint asks you to wait {error.retry_after} s (429: {error})."
     if error.kind.startswith("http_"):
         return f"The endpoint rejects the request ({error.kind.removeprefix('http_')}: {error})."
     return WHY.get(error.kind, "{}").format(error)

@@ -24,7 +24,7 @@ from judging.judges.rights import may_ask_models
 from judging.judges.services import JudgeError, missing_key, price_of
 from judging.judges.views import JudgeForm, get_judge, show_form
 from judging.models import Judge, JudgeCall, JudgeRun, Panel, Purse
-from judging.protocols.parsing import read_verdict
+from judging.protocols.parsing import READ_ANOTHER_WAY, read_verdict
 from judging.protocols.protocol import QUESTIONS, ConfiguredProtocol
 from judging.protocols.replies import Place
 from judging.runs import lifecycle, limiting, summary
@@ -248,7 +248,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "calls": _last_calls(run),
         "may_start": run.judge.is_simulated or may_ask_models(request.user),
         "budget_form": ChangeBudgetForm(initial={"budget": run.purse.budget}),
-        "is_unread": lifecycle.READ_ANOTHER_WAY in run.error and not run.judge.is_simulated,
+        "is_unread": READ_ANOTHER_WAY in run.error and not run.judge.is_simulated,
         "said": () if run.is_active else _said(run),
         "controls": _controls(run),
         "waiting": "" if run.is_active else publication.waiting(run.study, run.judge.rater),

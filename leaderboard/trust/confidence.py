@@ -82,7 +82,7 @@ def _verdicts(study: Study) -> dict[int, Verdict]:
     """By id of the comparison; of pairs with a right answer alone."""
     calls = JudgeCall.objects.filter(
         assignment__study=study, logprobs__isnull=False, state="replied", run__judge__form__in=FORMS
-    ).exclude(assignment__pair__gold="")
+    ).exclude(Q(assignment__pair__gold="") | Q(logprobs=[]))
     fields = ("assignment", "round", "logprobs", "run__judge__form", "run__judge__points")
     found: dict[int, dict[int, list[Verdict]]] = {}
     for assignment, number, stored, form, points in calls.order_by().values_list(*fields):

@@ -111,7 +111,6 @@ def test_a_redirect_is_not_followed(asked: Callable[..., JudgeCall], status: int
 
 
 HTML = {"Content-Type": "text/html"}
-STREAM = b'data: {"choices": [{"delta": {"content": "6"}}]}\n\ndata: [DONE]\n\n'
 MALFORMED = {
     "a page with status 200": Answer(raw=b"<html>Sign in</html>", headers=HTML),
     "JSON that ends early": Answer(raw=b'{"choices": [{'),
@@ -121,14 +120,10 @@ MALFORMED = {
     "choices that are no list": Answer(raw=b'{"choices": {"0": {}}}'),
     "a choice without a message": Answer(raw=b'{"choices": [{"index": 0}]}'),
     "a choice that is a number": Answer(raw=b'{"choices": [5]}'),
-    "content that is a number": Answer(raw=b'{"choices": [{"message": {"content": 5}}]}'),
-    "content that is a list": Answer(raw=b'{"choices": [{"message": {"content": [{"text": "5"}]}}]}'),
-    "an error with status 200": Answer(raw=b'{"error": {"message": "overloaded"}}'),
     "null": Answer(raw=b"null"),
     "a text": Answer(raw=b'"text"'),
     "a list": Answer(raw=b"[1]"),
-    "a stream that nobody asked for": Answer(raw=STREAM, headers={"Content-Type": "text/event-stream"}),
-    "a stream called JSON": Answer(raw=STREAM),
+    "a stream that ends early": Answer(raw=b'data: {"choices": [{"delta": {"content": "6"}}]}\n\n'),
     "bytes that are no gzip": Answer(raw=b"\x1f\x8bgarbage", headers={"Content-Encoding": "gzip"}),
     "gzip that ends early": Answer(raw=gzip.compress(b"{}" * 50)[:-9], headers={"Content-Encoding": "gzip"}),
     "a way to compress that was not asked for": Answer(headers={"Content-Encoding": "br"}),
@@ -143,6 +138,70 @@ def test_what_is_no_chat_completion_is_tried_again(asked: Callable[..., JudgeCal
     assert_waits(call, "malformed")
     assert call.raw_reply == ""
     assert call.error
+
+
+def test_what_cannot_be_read_is_asked_for_once_more_at_most(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    model.script = lambda body: Answer(raw=b"<html>Sign in</html>", headers=HTML)
+    start_run(make_small_study(prompts=1, contestants=2), make_judge(base_url=model.url))
+    drain()
+    assert len(model.requests) == 2
+    assert JudgeCall.objects.filter(given_up=True).get().error.startswith("the reply is a web page: <html>")
+
+
+STREAM = b'data: {"choices": [{"delta": {"content": "6"}}]}\n\ndata: [DONE]\n\n'
+FILTERED = b'{"error": {"code": "content_filter", "message": "Filtered, sk-key-of-the-judge"}}'
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        (Answer(raw=STREAM, headers={"Content-Type": "text/event-stream"}), ("scored", "", "6", "")),
+        (Answer("6", headers={"Content-Type": "text/plain"}), ("scored", "", "6", "")),
+        (
+            Answer(raw=Answer("6\n\u00fc").body().replace(b"\\u00fc", b"\xfc")),
+            ("scored", "", "6\n\ufffd", ""),
+        ),
+        (
+            Answer(status=400, raw=FILTERED),
+            ("unscored", "refused", "", "Filtered, [key]"),
+        ),
+    ],
+    ids=["a stream", "a text", "no UTF-8", "a content filter's status"],
+)
+def test_what_a_model_has_replied_is_kept_in_whatever_form_it_comes(
+    asked: Callable[..., JudgeCall], answer: Answer, outcome: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOP_API_KEY", "sk-key-of-the-judge")
+    call = asked(answer, api_key_env="LOOP_API_KEY")
+    assert (call.status, call.reason, call.raw_reply, call.refusal) == outcome
+
+
+@pytest.mark.parametrize(
+    ("path", "said", "hint"),
+    [
+        ("/v1/chat/completions", b"Not Found", "The address must end before /chat/completions."),
+        ("", b'{"detail": "Not Found"}', "The address may lack /v1 at its end."),
+        ("/v1", b"Not Found", "Not Found"),
+        ("", b'{"error": {"message": "the model x does not exist"}}', "the model x does not exist"),
+    ],
+)
+def test_404_says_what_may_be_wrong_with_the_address(
+    asked: Callable[..., JudgeCall], model: ChatServer, path: str, said: bytes, hint: str
+) -> None:
+    call = asked(Answer(status=404, raw=said), base_url=model.url.removesuffix("/v1") + path)
+    call.run.refresh_from_db()
+    assert hint in call.error
+    assert hint in call.run.error
+
+
+def test_an_account_without_credit_pauses_its_run_at_once(asked: Callable[..., JudgeCall]) -> None:
+    said = b'{"error": {"code": "insufficient_quota", "message": "You exceeded your current quota"}}'
+    call = asked(Answer(status=429, raw=said))
+    call.run.refresh_from_db()
+    assert (call.error_kind, call.run.state) == ("no_credit", "paused")
+    assert "has no credit left (You exceeded your current quota)" in call.run.error
 
 
 GZIPPED = {"Content-Encoding": "gzip", "Content-Type": "application/json; charset=latin-1"}

@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judging.endpoints.client import Reply, Token
-from judging.endpoints.logprobs import expected_rating, tokens_of, verdict_logprobs
+from judging.endpoints.logprobs import (
+    LEAST_MASS,
+    expected_rating,
+    lacks_mass,
+    tokens_of,
+    verdict_logprobs,
+)
 from judging.protocols.answer_scales import AnswerScale, answer_scale
 from judging.protocols.replies import Place
 
@@ -109,7 +115,31 @@ def test_a_closing_sentence_is_found_although_the_line_names_both() -> None:
 )
 def test_none_where_it_cannot_be_had(reply: Reply, scale: AnswerScale, place: Place) -> None:
     assert expected_rating(reply, scale, place) is None
-    assert verdict_logprobs(reply, scale, place) is None
+    assert verdict_logprobs(reply, scale, place) == ([] if reply.tokens else None)
+
+
+WORDS = tuple((f"word{number}", math.log(0.045)) for number in range(20))
+
+
+@pytest.mark.parametrize(
+    ("alternatives", "expected"),
+    [
+        (WORDS, None),  # a grammar chose the verdict among tokens that the model would not have written
+        ((*WORDS[:18], ("7", math.log(0.05)), ("6", math.log(0.05))), 6.5),
+        ((*WORDS[:18], ("7", math.log(0.04)), ("6", math.log(0.05))), None),
+        ((), None),
+    ],
+)
+@pytest.mark.parametrize("own", [0.0, -18.0])
+def test_a_verdict_without_probability_has_no_mean(
+    alternatives: tuple[tuple[str, float], ...], expected: float | None, own: float
+) -> None:
+    """However likely the server calls the token that it chose itself."""
+    reply = make_reply(Token("7", dict(alternatives).get("7", own), alternatives))
+    found = first_line(reply)
+    assert found == (None if expected is None else pytest.approx(expected, abs=0.01))
+    assert (verdict_logprobs(reply, LIKERT, Place.FIRST_LINE) == []) == (expected is None)
+    assert lacks_mass(reply, LIKERT, Place.FIRST_LINE) == (expected is None)
 
 
 def test_thinking_before_the_answer_and_marks_after_it_have_tokens_too() -> None:
@@ -143,6 +173,9 @@ def test_any_probabilities_agree_with_numpy_on_the_scale(
     alternatives = tuple((str(rating), log) for rating, log in found.items())
     value = first_line(make_reply(Token(str(said), found[said], alternatives)))
     weights = np.exp(np.array(list(found.values())))
+    if weights.sum() < LEAST_MASS:
+        assert value is None
+        return
     assert value == pytest.approx(np.average(list(found), weights=weights), abs=1e-9)
     assert min(found) - 1e-9 <= value <= max(found) + 1e-9
 

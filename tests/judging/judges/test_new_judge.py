@@ -1,5 +1,6 @@
 """A new judge: what it needs, its price, its key, and the test before it is saved."""
 
+import json
 from decimal import Decimal
 from typing import Any
 
@@ -124,10 +125,24 @@ def test_a_test_shows_one_reply_and_how_it_was_read(
     assert not JudgeCall.objects.exists()
 
 
+TOKEN = {"token": "2", "logprob": -9, "top_logprobs": [{"token": "The", "logprob": -0.1}]}
+CHOICE = {"message": {"content": "2"}, "finish_reason": "stop", "logprobs": {"content": [TOKEN]}}
+LISTED = json.dumps({"choices": [CHOICE]}).encode()
+SLOW = Answer(status=429, headers={"Retry-After": "20"}, raw=b'{"error": "slow"}')
+
+
 @pytest.mark.parametrize(
     ("answer", "change", "words"),
     [
         (Answer("Both are lovely!"), {}, "No rating could be read: unreadable. Try another protocol."),
+        (Answer("<think>\nHm", finish_reason="length"), {}, "while the model thought. Raise max tokens."),
+        (Answer("<think>\nHm\n</think>"), {}, "The reply is thinking alone, with no answer after it."),
+        (Answer("", finish_reason="content_filter"), {}, "content filter or the model refuses this question"),
+        (Answer("2"), {"logprobs": "on"}, "asks for logprobs, and the endpoint sends none"),
+        (Answer(raw=LISTED), {"logprobs": "on"}, "Hardly any of the likeliest tokens"),
+        (Answer(raw=b'{"error": "no slot"}'), {}, "sends an error in place of a reply (no slot)."),
+        (Answer(status=404, raw=b"?"), {"base_url": "/"}, "The address may lack /v1 at its end. ?)."),
+        (SLOW, {}, "The endpoint asks you to wait 20 s (429: slow)."),
         (Answer("7"), {}, "so this judge prefers the wrong one"),
         (Answer("2", finish_reason="banana"), {}, "The endpoint ended its reply with “banana”."),
         (Answer("Ask yourself"), {"protocol": "metrics"}, "asks for no rating"),
@@ -156,6 +171,8 @@ def test_what_a_test_says(
     model: ChatServer,
 ) -> None:
     model.script = lambda body: answer
+    if change.get("base_url") == "/":
+        change = {"base_url": model.url.removesuffix("/v1")}
     page = strip_tags(staff.post(TRY, filled | change, headers={"HX-Request": "true"}).content.decode())
     assert words in page
 
