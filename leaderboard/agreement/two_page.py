@@ -135,11 +135,12 @@ class TwoPage(AboutRaters):
             yield self._scatter(one, other, content["scatter"])
             yield self._confusion(one, other, content)
         if content.get("within") or content.get("between", {}).get("n"):
+            measured = two_table(content)
             yield self.make_panel(
                 "measures",
                 "How they agree",
-                f"{on_intervals(f'Intervals of {self.level:g}%.', content)} {UNMIRRORED}",
-                two_table(content),
+                f"{on_intervals(f'Intervals of {self.level:g}%.', measured)} {UNMIRRORED}",
+                measured,
             )
         if content.get("differences"):
             yield self.make_panel(

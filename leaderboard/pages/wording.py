@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from leaderboard.pages.table import DataTable
+
 FEWEST_PAIRS: Final = 30
 """Statistics over fewer pairs carry a warning."""
 
@@ -68,7 +70,14 @@ def with_intervals(level: float, found: object) -> str:
 
 
 def gives_interval(found: object) -> bool:
-    """If any number of a content has an end "low" or NAME_low."""
+    """If any number of a content has an end "low" or NAME_low, or a table a value under such a heading."""
+    if isinstance(found, DataTable):
+        return any(
+            cell is not None
+            for column, cells in zip(found.columns, found.by_column, strict=True)
+            if column.lower().endswith("low")
+            for cell in cells
+        )
     if isinstance(found, Mapping):
         ends = (end for key, end in found.items() if key == "low" or key.endswith("_low"))
         return any(end is not None for end in ends) or any(map(gives_interval, found.values()))
