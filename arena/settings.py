@@ -70,7 +70,6 @@ INSTALLED_APPS = [
     "axes",
     "csp",
     "django_htmx",
-    "ninja",
     "arena",
     "judging",
     "leaderboard",
@@ -389,6 +388,8 @@ LOGGING = {
         "celery.worker.consumer.connection": {"level": "WARNING" if EMBEDDED_WORKER else "INFO"},
         "kombu.connection": {"level": "ERROR"},
         "httpx2": {"level": "WARNING"},
+        "waitress": {"level": "WARNING"},
+        "waitress.queue": {"level": "ERROR"},
         "openai": {"level": "INFO"},  # below it logs what a model is sent
         "arena.monitoring.requests": {"level": "INFO" if PRODUCTION else "WARNING"},
     },

@@ -7,16 +7,20 @@ from django.http import HttpRequest
 
 
 def client_address(request: HttpRequest) -> str:
-    """The address of the client, for locking out, logs and limits.
+    """The address of the client, for locking out, logs and limits."""
+    return address_of(request.META.get("REMOTE_ADDR") or "::", request.META.get("HTTP_X_FORWARDED_FOR", ""))
 
-    Each proxy adds the address it was called from to X-Forwarded-For, on the right. Only what the trusted
-    ones (TRUSTED_PROXIES) added is believed: everything further left may be the client's own invention.
+
+def address_of(nearest: str, forwarded_for: str) -> str:
+    """The address of a client, given the nearest one and X-Forwarded-For.
+
+    Each proxy adds the address it was called from, on the right. Only what the trusted ones (TRUSTED_PROXIES)
+    added is believed: everything further left may be the client's own invention.
     """
-    nearest = request.META.get("REMOTE_ADDR") or "::"
-    forwarded = [entry.strip() for entry in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
+    forwarded = [entry.strip() for entry in forwarded_for.split(",")]
     if not settings.TRUSTED_PROXIES or forwarded == [""]:
-        return str(nearest)
-    return _plain(forwarded[-min(settings.TRUSTED_PROXIES, len(forwarded))]) or str(nearest)
+        return nearest
+    return _plain(forwarded[-min(settings.TRUSTED_PROXIES, len(forwarded))]) or nearest
 
 
 def _plain(entry: str) -> str:

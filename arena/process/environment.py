@@ -25,7 +25,7 @@ class ImproperEnvironment(ImproperlyConfigured):
 
 
 UNUSABLE: Final = 3
-"""Exit code where settings or database cannot be used; a worker of gunicorn stops with it alone."""
+"""Exit code where settings or database cannot be used."""
 
 
 MISUSED: Final = 2

@@ -1,4 +1,4 @@
-"""Answers HEAD without the body of the page, which gunicorn would drop with a warning."""
+"""Answers HEAD without the body of the page, which waitress would send."""
 
 from collections.abc import Callable
 

@@ -1,187 +1,179 @@
-"""The web server: gunicorn with threads, and with a broker in memory the worker inside it."""
+"""The web server: processes that share a listening socket, and with a broker in memory the worker inside."""
 
 import fcntl
 import hashlib
 import logging
 import os
+import resource
 import shutil
 import signal
 import socket
-import struct
 import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.db import connections
-from gunicorn.app.base import BaseApplication
-from gunicorn.glogging import Logger
 
 from arena.process.environment import local_url
 from arena.process.memory import spare_what_stays
-from arena.process.receiving import PATIENCE_SECONDS, PatientWorker
+from arena.process.web import MOST_CONNECTIONS, WebServer
 
-STOP_SECONDS = 2  # for what is in flight
-EXIT_SECONDS = 4  # until a worker that has not gone is killed: on a busy machine its exit takes a while
-KEEP_ALIVE_SECONDS = 30  # people look at a page for longer than the usual two
-SWITCH_SECONDS = 0.001  # a request comes back from the database many times, and waits this long for others
+logger = logging.getLogger(__name__)
+
+STOP_SECONDS: Final = 2
+"""For what is in flight."""
+
+EXIT_SECONDS: Final = 4
+"""Until a process that has not gone is killed: on a busy machine its exit takes a while."""
+
+RESTART_SECONDS: Final = 1
+BACKLOG: Final = 1024
+SWITCH_SECONDS: Final = 0.001
+"""A request comes back from the database many times, and waits this long for others."""
+
+FILES: Final = 4 * MOST_CONNECTIONS
+"""Of a process: a connection, and what waits on the disk of its request and replies."""
+
+STOPS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class ServerError(Exception):
     """The server cannot start; the message is one sentence."""
 
 
-class ServerLogger(Logger):  # type: ignore[misc]
-    """Leaves what gunicorn says to the logging of the arena."""
-
-    def setup(self, cfg: Any) -> None:
-        self.error_log.propagate = True
-        self.error_log.setLevel(logging.WARNING)
-        self.error_log.addFilter(_is_of_us)
-
-
-class ArenaServer(BaseApplication):  # type: ignore[misc]
-    """gunicorn configured by the Django settings."""
-
-    def load_config(self) -> None:
-        host = f"[{settings.HOST}]" if ":" in settings.HOST else settings.HOST
-        options: dict[str, Any] = {
-            "bind": f"{host}:{settings.PORT}",
-            "workers": settings.WEB_WORKERS,
-            "threads": settings.WEB_THREADS,
-            "worker_class": PatientWorker,
-            "preload_app": True,
-            "graceful_timeout": EXIT_SECONDS,
-            "keepalive": KEEP_ALIVE_SECONDS,
-            "timeout": 120,
-            "logger_class": ServerLogger,
-            "control_socket_disable": True,
-            "limit_request_line": 0,  # a long one is answered by the application, in the form of its address
-            "forwarder_headers": "",  # a proxy passes on what a client calls SCRIPT_NAME
-            "when_ready": _when_ready,
-            "post_fork": _post_fork,
-            "post_worker_init": _post_worker_init,
-            "worker_exit": _worker_exit,
-        }
-        for name, value in options.items():
-            self.cfg.set(name, value)
-
-    def load(self) -> Any:
+def serve() -> None:
+    """Serve until SIGINT, SIGTERM or SIGHUP. Raises ServerError."""
+    with _listening() as listener, only_server():
+        if settings.METRICS_DIR:
+            shutil.rmtree(settings.METRICS_DIR, ignore_errors=True)  # counts of processes that are gone
         application = get_wsgi_application()
         # What is forked must not share a connection with its parent.
         for connection in connections.all(initialized_only=True):
             connection.close()
             if hasattr(connection, "close_pool"):
                 connection.close_pool()
-        return application
+        _allow_files()
+        address = local_url(settings.HOST, settings.PORT)
+        sys.stdout.write(f"Likert Arena runs on {address}/ (Ctrl-C stops it)\n")
+        sys.stdout.flush()
+        Processes(lambda: _work(application, listener), settings.WEB_WORKERS).run()
 
 
-def serve() -> None:
-    """Serve until SIGINT, SIGTERM or SIGHUP. Raises ServerError."""
-    _require_free_port()
-    lock = only_server() if settings.EMBEDDED_WORKER else None
-    if settings.METRICS_DIR:
-        shutil.rmtree(settings.METRICS_DIR, ignore_errors=True)  # counts of processes that are gone
+@contextmanager
+def _listening() -> Iterator[socket.socket]:
+    is_v6 = ":" in settings.HOST
     try:
-        ArenaServer().run()
-    finally:
-        if lock:
-            lock.close()
-
-
-def _require_free_port() -> None:
-    family = socket.AF_INET6 if ":" in settings.HOST else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((settings.HOST, settings.PORT))
-        except OSError as error:
-            raise ServerError(
-                f"Cannot listen on {settings.HOST}:{settings.PORT} ({error.strerror}); "
-                "stop what runs there or choose another port with PORT=8001."
-            ) from error
-
-
-def only_server() -> TextIOWrapper:
-    """Lock the database until the file is closed: two embedded workers would take each other's work for lost.
-
-    Raises ServerError.
-    """
-    digest = hashlib.sha256(settings.DATABASE_URL.encode()).hexdigest()[:12]
-    file = (settings.VAR_DIR / f"serve-{digest}.lock").open("w")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
+        listener = socket.create_server(
+            (settings.HOST, settings.PORT),
+            family=socket.AF_INET6 if is_v6 else socket.AF_INET,
+            backlog=BACKLOG,
+            dualstack_ipv6=is_v6 and socket.has_dualstack_ipv6(),
+        )
+    except OSError as error:
         raise ServerError(
-            "Another arena is already serving this database; stop it first, or give this one its own VAR_DIR."
+            f"Cannot listen on {settings.HOST}:{settings.PORT} ({os.strerror(error.errno or 0)}); "
+            "stop what runs there or choose another port with PORT=8001."
         ) from error
-    return file
+    with listener:
+        yield listener
 
 
-def limit_waiting(listener: socket.socket) -> None:
-    """Let no client hold a thread that does not read its reply: eight would keep everybody waiting.
-
-    Accepted connections inherit the limit. Linux alone can wait with accepting a connection until something
-    was sent, as browsers that open connections ahead ask for.
-    """
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", PATIENCE_SECONDS, 0))
-    if hasattr(socket, "TCP_DEFER_ACCEPT"):
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, PATIENCE_SECONDS)
-
-
-def _is_of_us(record: logging.LogRecord) -> bool:
-    """Whether it tells of more than a client that does not read."""
-    return not (record.exc_info and isinstance(record.exc_info[1], BlockingIOError))
-
-
-def _when_ready(server: Any) -> None:
-    for listener in server.LISTENERS:
-        limit_waiting(listener.sock)
-    # gunicorn reloads on SIGHUP; a closed terminal must stop the arena instead of leaving it behind.
-    signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
-    sys.stdout.write(f"Likert Arena runs on {local_url(settings.HOST, settings.PORT)}/ (Ctrl-C stops it)\n")
-    sys.stdout.flush()
+@contextmanager
+def only_server() -> Iterator[TextIOWrapper | None]:
+    """Lock the database: two embedded workers would take each other's work for lost. Raises ServerError."""
+    if not settings.EMBEDDED_WORKER:
+        yield None
+        return
+    digest = hashlib.sha256(settings.DATABASE_URL.encode()).hexdigest()[:12]
+    with (settings.VAR_DIR / f"serve-{digest}.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ServerError(
+                "Another arena is already serving this database; stop it first, or give this one its own "
+                "VAR_DIR."
+            ) from error
+        yield file
 
 
-def _post_fork(server: Any, worker: Any) -> None:
-    worker.cfg.set("graceful_timeout", STOP_SECONDS)
-    spare_what_stays()
-    sys.setswitchinterval(SWITCH_SECONDS)
-    if settings.EMBEDDED_WORKER:
-        from arena.process.worker import EmbeddedWorker
-
-        worker.embedded = EmbeddedWorker()
-        worker.embedded.start()
+def _allow_files() -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if most == resource.RLIM_INFINITY else min(FILES, most)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
-def _post_worker_init(worker: Any) -> None:
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the terminal's word to all; the parent passes on a SIGTERM
-    for number in (signal.SIGINT, signal.SIGQUIT):
-        signal.signal(number, _leave)
+class Processes:
+    """Runs a function in processes of their own, each replaced when it ends, until told to stop."""
+
+    def __init__(self, work: Callable[[], None], number: int) -> None:
+        self._work = work
+        self._number = number
+        self._running: set[int] = set()
+        self._is_stopping = False
+
+    def run(self) -> None:
+        for each in STOPS:
+            signal.signal(each, self._stop)
+        signal.signal(signal.SIGALRM, lambda *_: self._tell(signal.SIGKILL))
+        for _ in range(self._number):
+            self._start()
+        while self._running:
+            number, status = os.wait()
+            self._running.discard(number)
+            if not self._is_stopping:
+                code = os.waitstatus_to_exitcode(status)
+                logger.error("A web process ended unexpectedly (%s); starting another one", code)
+                time.sleep(RESTART_SECONDS)
+                self._start()
+
+    def _start(self) -> None:
+        if self._is_stopping:
+            return
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)  # until the child has handlers of its own
+        number = os.fork()
+        if not number:
+            try:
+                self._work()
+            except BaseException:
+                logger.exception("A web process failed")
+            os._exit(1)
+        self._running.add(number)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
+
+    def _stop(self, *_: Any) -> None:
+        self._is_stopping = True
+        self._tell(signal.SIGTERM)
+        signal.alarm(EXIT_SECONDS)
+
+    def _tell(self, number: int) -> None:
+        for each in self._running:
+            os.kill(each, number)
 
 
-def _leave(*_: object) -> None:
-    """gunicorn's own handler waits for a lock of the threads, which what it interrupts may hold."""
-    _ignore_stops()
-    sys.exit(0)
-
-
-def _ignore_stops() -> None:
-    """Terminal and parent both ask to stop; the second must not interrupt what ends the worker."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
-        signal.signal(number, lambda *_: None)  # Python reports one that has come and then finds SIG_IGN
-
-
-def _worker_exit(server: Any, worker: Any) -> None:
-    """Stop the embedded worker and leave at once, without waiting for replies.
+def _work(application: Any, listener: socket.socket) -> None:
+    """Serve until told to leave, and exit without waiting for replies of models.
 
     Calls cut off here are counted as abandoned at the next start.
     """
-    if not worker.booted:
-        return  # the exit code tells gunicorn that starting another one is useless
-    _ignore_stops()
-    embedded = getattr(worker, "embedded", None)
+    server = WebServer(application, listener)
+    for each in STOPS:
+        signal.signal(each, lambda *_: server.leave())
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the terminal's word to all; the parent passes on a SIGTERM
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
+    spare_what_stays()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    embedded = None
+    if settings.EMBEDDED_WORKER:
+        from arena.process.worker import EmbeddedWorker
+
+        embedded = EmbeddedWorker()
+        embedded.start()
+    server.run(STOP_SECONDS)
     if embedded:
         embedded.stop(timeout=STOP_SECONDS / 2)
     sys.stdout.flush()

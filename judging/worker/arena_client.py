@@ -19,7 +19,7 @@ from judging.protocols.replies import ReplyText, Verdict
 # Connections are kept open between requests: making one costs more than a small request.
 
 LONGEST_IDLE: Final = 1.0
-"""Seconds after which an idle connection is dropped; gunicorn closes its side after two."""
+"""Seconds after which an idle connection is dropped; many servers close theirs after two."""
 
 MOST_IDLE: Final = 16  # idle connections kept for each address
 TIMEOUT: Final = 60  # seconds to wait for a reply

@@ -214,7 +214,7 @@ class Embedded(Place):
 
 
 class Production(Place):
-    """gunicorn, two workers, PostgreSQL and Redis."""
+    """The web server, two workers, PostgreSQL and Redis."""
 
     name = "production"
     WORKERS = 2

@@ -1,4 +1,5 @@
 import pytest
+from django.contrib.staticfiles.finders import get_finders
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
@@ -47,3 +48,10 @@ def test_an_incomplete_database_of_earlier_migrations_is_refused(key: tuple[str,
 
 def check_tables() -> None:
     call_command("check", tags=["database"], databases=["default"], verbosity=0)
+
+
+def test_no_source_maps_are_collected() -> None:
+    """They are large, and nobody but developers of the libraries asks for them."""
+    paths = [path for finder in get_finders() for path, _ in finder.list([])]
+    assert len(paths) > 50
+    assert [path for path in paths if path.endswith(".map")] == []

@@ -1,0 +1,174 @@
+"""The web server of one process: waitress, with a least rate for clients and a fair share of connections.
+
+waitress gives a request a thread when it has arrived as a whole, takes replies off the threads, and keeps
+what is long on the disk. Here stands only how long it waits for a client, and who has to go when it is full.
+"""
+
+import os
+import time
+from collections import defaultdict
+from typing import Any, Final
+
+from django.conf import settings
+from structlog.contextvars import clear_contextvars
+from waitress.adjustments import Adjustments
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
+from waitress.server import TcpWSGIServer
+from waitress.wasyncore import loop
+
+from arena.process.addresses import address_of
+
+PATIENCE_SECONDS: Final = 20
+"""For each LEAST_BYTES of a request or a reply."""
+
+LEAST_BYTES: Final = 20_000
+KEEP_ALIVE_SECONDS: Final = 30
+MOST_CONNECTIONS: Final = 1_000
+HEAD_BYTES: Final = 64 * 1024
+MEMORY_BYTES: Final = 128 * 1024
+"""Of one request or reply; what is longer waits on the disk."""
+
+DISK_BYTES: Final = 2 * 1024**3
+"""Of all requests and replies that are on their way."""
+
+_PIECE_BYTES: Final = 64 * 1024
+_LOOK_SECONDS: Final = 1
+
+
+class Request(HTTPRequestParser):  # type: ignore[misc]
+    def parse_header(self, header_plus: bytes) -> None:
+        try:
+            super().parse_header(header_plus)
+        except ValueError as error:  # of a length with thousands of digits, or an address that is none
+            raise ParsingError("A length or an address is invalid") from error
+
+
+class Connection(HTTPChannel):  # type: ignore[misc]
+    """Ends if its client sends or reads too slowly."""
+
+    parser_class = Request
+    _moved = 0
+    _due = 0
+    _deadline = 0.0
+    _latest: Any = None
+
+    def __init__(self, server: "WebServer", *args: Any, **kwargs: Any) -> None:
+        super().__init__(server, *args, **kwargs)
+        self.sendbuf_len = _PIECE_BYTES  # read from the disk at a time, however much the system would take
+
+    @property
+    def client(self) -> str:
+        """The address that the request at hand comes from, behind any proxies."""
+        request = self.request or self._latest
+        return address_of(self.addr[0], request.headers.get("X_FORWARDED_FOR", "") if request else "")
+
+    @property
+    def waiting_bytes(self) -> int:
+        arrived = self.request.body_bytes_received if self.request else 0
+        return int(arrived + self.total_outbufs_len)
+
+    @property
+    def _is_growing(self) -> bool:
+        """Whether a thread is at work on a reply of which there is too little to send."""
+        return bool(self.requests) and self.total_outbufs_len < self.adj.send_bytes
+
+    def writable(self) -> bool:
+        return not self._is_growing and bool(super().writable())  # else the loop would never rest
+
+    def is_too_slow(self, now: float) -> bool:
+        """To be asked every second."""
+        if not self.request and (self._is_growing or not self.total_outbufs_len):
+            self._due = 0
+            return not self.requests and self.last_activity + KEEP_ALIVE_SECONDS < now
+        if self._moved >= self._due:
+            self._due, self._deadline = self._moved + LEAST_BYTES, now + PATIENCE_SECONDS
+        return self._deadline < now
+
+    def recv(self, size: int) -> bytes:
+        piece: bytes = super().recv(size)
+        self._moved += len(piece)
+        return piece
+
+    def send(self, piece: bytes, do_close: bool = True) -> int:
+        sent: int = super().send(piece, do_close)
+        self._moved += sent
+        return sent
+
+    def service(self) -> None:
+        clear_contextvars()  # a line about what waitress refuses has no id, not that of the request before
+        self._latest = self.requests[0]
+        super().service()
+
+
+class WebServer(TcpWSGIServer):  # type: ignore[misc]
+    """Serves an application on a listening socket until it is told to leave."""
+
+    channel_class = Connection
+    is_leaving = False
+
+    def __init__(self, application: Any, listener: Any) -> None:
+        self._parent = os.getppid()
+        adjustments = Adjustments(
+            threads=settings.WEB_THREADS,
+            ident=None,
+            asyncore_use_poll=True,
+            recv_bytes=_PIECE_BYTES,
+            max_request_header_size=HEAD_BYTES,
+            inbuf_overflow=MEMORY_BYTES,
+            outbuf_overflow=MEMORY_BYTES,
+            outbuf_high_watermark=DISK_BYTES,  # beyond it a thread would wait for its reader
+            connection_limit=MOST_CONNECTIONS + 100,  # never reached: somebody goes for each that comes
+            cleanup_interval=_LOOK_SECONDS,
+            clear_untrusted_proxy_headers=False,  # TRUSTED_PROXIES says which are believed
+            log_socket_errors=False,
+        )
+        adjustments.send_bytes = _PIECE_BYTES  # a page in one piece: a third more of them in a second
+        super().__init__(application, _sock=listener, bind_socket=False, adj=adjustments)
+
+    def leave(self) -> None:
+        """Make run() return; may be called by a handler of signals."""
+        self.is_leaving = True
+        self.pull_trigger()
+
+    def run(self, leave_seconds: float) -> None:
+        """Serve until told to leave; what is in flight has so many seconds then."""
+        while not self.is_leaving:
+            self._wait(_LOOK_SECONDS)
+        self.accepting = False
+        until = time.monotonic() + leave_seconds
+        while self._close_idle() and time.monotonic() < until:
+            self._wait(0.05)
+
+    def maintenance(self, now: float) -> None:
+        """End the connections that are too slow, and of those that would fill the disk the largest."""
+        if os.getppid() != self._parent:
+            self.leave()
+        for each in list(self.active_channels.values()):
+            if each.is_too_slow(now):
+                each.handle_close()
+        if sum(each.waiting_bytes for each in self.active_channels.values()) > DISK_BYTES:
+            max(self.active_channels.values(), key=lambda each: each.waiting_bytes).handle_close()
+
+    def handle_accept(self) -> None:
+        if len(self.active_channels) >= MOST_CONNECTIONS:
+            self._make_room()
+        super().handle_accept()
+
+    def _make_room(self) -> None:
+        """Close a connection of the client with the most: who opens many keeps nobody else out."""
+        by_client: dict[str, list[Connection]] = defaultdict(list)
+        for each in self.active_channels.values():
+            by_client[each.client].append(each)
+        most = max(by_client.values(), key=len)
+        min(most, key=lambda each: (bool(each.requests), each.last_activity)).handle_close()
+
+    def _wait(self, seconds: float) -> None:
+        loop(timeout=seconds, use_poll=True, map=self._map, count=1)
+
+    def _close_idle(self) -> bool:
+        """Close the connections without work or reply; returns whether others are left."""
+        for each in list(self.active_channels.values()):
+            if not (each.requests or each.total_outbufs_len):
+                each.handle_close()
+        return bool(self.active_channels)
