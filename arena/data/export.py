@@ -7,6 +7,7 @@ from typing import Any, Final
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from arena.data.formats.non_answers import THINKING
 from arena.data.formats.ours import BUILDERS
 from arena.data.formats.reading import Fields, Kind
 from arena.data.formats.records import Item, Place
@@ -197,7 +198,8 @@ def _completions(study: Study) -> Iterator[Row]:
             "contestant": completion.contestant.name if completion.contestant else None,
             "id": completion.external_id or None,
             **_texts("text", completion.turns),
-            "extra": completion.extra or None,
+            "extra": completion.extra | ({THINKING: completion.thinking} if completion.thinking else {})
+            or None,
         }
 
 

@@ -84,11 +84,12 @@ class CompletionQuerySet(models.QuerySet["Completion"]):
     def offered(self) -> CompletionQuerySet:
         """Current versions with a known text by active contestants.
 
-        If the study leaves out what names its author, only those that do not.
+        If the study leaves out what names its author or holds thinking, only those that do not.
         """
         active = Q(contestant__isnull=True) | Q(contestant__retired_at__isnull=True)
         blind = Q(telling=[]) | ~Q(prompt__study__naming="exclude")
-        return self.filter(active, blind, is_current=True).exclude(turns=[])
+        plain = Q(thinking=[]) | ~Q(prompt__study__thinking="exclude")
+        return self.filter(active, blind, plain, is_current=True).exclude(turns=[])
 
     def rateable(self) -> CompletionQuerySet:
         """What is offered and rated for the study itself."""

@@ -33,6 +33,10 @@ class Study(models.Model):
         MASK = "mask", "Mask the words that give the author away"
         EXCLUDE = "exclude", "Leave them out: nobody rates them"
 
+    class Thinking(models.TextChoices):
+        HIDE = "hide", "Hide it: raters and judges read the answer alone"
+        EXCLUDE = "exclude", "Leave these answers out: nobody rates them"
+
     class ReferencesShown(models.TextChoices):
         HIDDEN = "hidden", "Not shown"
         DEMAND = "demand", "Folded below the answers"
@@ -144,6 +148,13 @@ class Study(models.Model):
         default=Naming.SHOW,
         help_text="What happens to answers that tell who wrote them.",
     )
+    thinking = models.CharField(
+        "answers that hold thinking",
+        max_length=10,
+        choices=Thinking,
+        default=Thinking.HIDE,
+        help_text="What happens to answers beside which a model also gave its thinking.",
+    )
     paused_at = models.DateTimeField(
         null=True, blank=True, help_text="People get no new pairs while the study is paused."
     )
@@ -215,6 +226,7 @@ class Study(models.Model):
                 condition=Q(
                     pairing__in=list(STRATEGIES),
                     naming__in=["show", "mask", "exclude"],
+                    thinking__in=["hide", "exclude"],
                     show_references__in=["hidden", "demand", "beside"],
                 ),
                 name="study_choices_known",
@@ -369,6 +381,9 @@ class Completion(models.Model):
     extra = models.JSONField(default=dict, blank=True)
     telling = models.JSONField(
         default=list, blank=True, help_text="Words in the text that tell who wrote it."
+    )
+    thinking = models.JSONField(
+        default=list, blank=True, help_text="The model's thinking before each turn, which no rater sees."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

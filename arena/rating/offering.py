@@ -274,7 +274,7 @@ _keeping = Lock()
 def pool_of(study: Study, *, anew: bool = False, behind: float = 0.0) -> PairPool:
     """The pool of a study, at most ``behind`` seconds old; ``anew`` reads it in full."""
     # What other than comparisons changes the pairs raises the revision.
-    key = (study.pk, study.created_at, study.revision, study.naming)
+    key = (study.pk, study.created_at, study.revision, study.naming, study.thinking)
     with _keeping:
         found = None if anew else _kept.get(key)
     if found is None or not found.refresh(behind):

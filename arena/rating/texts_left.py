@@ -63,7 +63,7 @@ def _named(rater: Rater, study: Study, pairs_left: Collection[int]) -> Mapping[s
 def _wanted(study: Study) -> Wanted:
     # What else changes the texts raises the revision.
     places, asked = study.ratings_per_pair_people, tuple(text_tasks(study))
-    key = (study.pk, study.created_at, study.revision, study.naming, places, asked)
+    key = (study.pk, study.created_at, study.revision, study.naming, study.thinking, places, asked)
     now = time.monotonic()
     best_before, found = _kept.get(key, (0.0, {}))
     if now > best_before:

@@ -31,7 +31,7 @@ UNSEEN: Final = {
         "show_references",
         "training_threshold",
     ),
-    *("pairing", "pairing_feature", "control_share", "repeat_share", "gold_share", "naming"),
+    *("pairing", "pairing_feature", "control_share", "repeat_share", "gold_share", "naming", "thinking"),
 }
 """Settings on which no published figure rests."""
 

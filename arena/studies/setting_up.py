@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from arena.audit.recording import Kind, record
 from arena.features import stored
 from arena.features.known import Named
-from arena.models import Pair, Reference, Study
+from arena.models import Completion, Pair, Reference, Study
 from arena.pages.addresses import OTHER_STUDY, is_reserved, why_not
 from arena.pages.counts import CountField, up_to
 from arena.pages.names import NamedForm
@@ -208,7 +208,7 @@ class RatingForm(SettingForm):
             *("rater_limit", "daily_limit"),
             *("pairing", "pairing_feature", "control_share", "repeat_share", "gold_share"),
             *("training_threshold",),
-            *("show_references", "reveal_names", "stop_margin"),
+            *("show_references", "thinking", "reveal_names", "stop_margin"),
         )
         field_classes = {
             **dict.fromkeys(("goal", "rater_limit", "daily_limit"), CountField),
@@ -226,6 +226,7 @@ class RatingForm(SettingForm):
             "daily_limit": "Limit per rater and day (optional)",
             "reveal_names": "Show raters who wrote the answers after they have rated them",
             "show_references": "Reference answers",
+            "thinking": "Answers with thinking",
             "pairing": "Pairing",
             "stop_margin": "Pause when the leader is known: margin in points",
         }
@@ -239,6 +240,7 @@ class RatingForm(SettingForm):
             "checks count; skips do not.",
             "daily_limit": "How many on one day. Days begin at 00:00 UTC.",
             "show_references": "Raters do not learn who wrote them.",
+            "thinking": "Imports set the thinking of a model apart from its answer. Exports tell it.",
             "stop_margin": "0 pauses when the leader is better than every other model; 10 when it is at most "
             "10 points worse. Only people's ratings count. Leave empty to continue until you pause.",
             "reveal_names": "Raters may then recognise a model's style. To keep them blind, each gets only "
@@ -261,6 +263,7 @@ class RatingForm(SettingForm):
             "training_threshold": known.filter(use="train").exists(),
             "show_references": Reference.objects.filter(prompt__study=self.instance).exists(),
             "pairing_feature": self._offer_features(),
+            "thinking": Completion.objects.filter(prompt__study=self.instance).exclude(thinking=[]).exists(),
         }
         for name, is_used in acts.items():
             if not is_used and self._is_default(name):

@@ -40,6 +40,9 @@ _KINDS: Final[tuple[tuple[frozenset[str], Kind], ...]] = (
     (frozenset({"prompt_template", "system_prompt"}), Kind.NOTHING),
 )
 
+NO_REPLY: Final = "null"
+"""A turn that is null: its reply failed."""
+
 LAST_TURN: Final = 1000
 
 GRADED_ALONE: Final = frozenset({"m1_score", "m2_score"})
@@ -141,11 +144,15 @@ def _first_choice(fields: Fields, choices: Any) -> tuple[str, ...]:
         return ()
     for number, choice in enumerate(choices, start=1):
         turns = choice.get("turns") if isinstance(choice, dict) else None
-        if not isinstance(turns, list) or not turns or not all(isinstance(turn, str) for turn in turns):
+        if (
+            not isinstance(turns, list)
+            or not turns
+            or not all(isinstance(turn, str | None) for turn in turns)
+        ):
             fields.problem(f"choices[{number}].turns", "expected a list of texts")
             return ()
     first = min(choices, key=lambda choice: index if isinstance(index := choice.get("index"), int) else 0)
-    return tuple(first["turns"])
+    return tuple(NO_REPLY if turn is None else turn for turn in first["turns"])
 
 
 def _comparison(reviewer: str, fields: Fields) -> Iterator[Item]:

@@ -9,6 +9,7 @@ from django.core.validators import slug_re
 from django.db import models
 from django.db.models import Count, QuerySet
 
+from arena.data.formats.non_answers import FAILURE
 from arena.data.formats.reading import why_disturbing
 from arena.data.formats.records import (
     CompletionRecord,
@@ -79,6 +80,7 @@ def find_missing(study: Study) -> Missing:
     prompts = Prompt.objects.rated().filter(study=study).exclude(turns=[])
     contestants = list(study.contestants.active().order_by("name"))
     answers = Completion.objects.filter(is_current=True, prompt__in=prompts, contestant__in=contestants)
+    answers = answers.exclude(turns=[], extra__has_key=FAILURE)
     answered = dict(answers.order_by().values_list("contestant").annotate(Count("pk")))
     total = prompts.count()
     lacks = {contestant: total - answered.get(contestant.pk, 0) for contestant in contestants}
@@ -86,17 +88,19 @@ def find_missing(study: Study) -> Missing:
     missing = Missing(by_contestant=[(contestant.name, number) for contestant, number in lacks.items()])
     missing.count = sum(lacks.values())
     if missing.count:
-        missing.examples = _examples(list(lacks), prompts)
+        missing.examples = _examples(list(lacks), prompts, answers)
         missing.matrix = _matrix(lacks, len(contestants), prompts, answers)
     return missing
 
 
-def _examples(contestants: list[Contestant], prompts: QuerySet[Prompt]) -> list[tuple[str, str]]:
+def _examples(
+    contestants: list[Contestant], prompts: QuerySet[Prompt], answers: QuerySet[Completion]
+) -> list[tuple[str, str]]:
     examples: list[tuple[str, str]] = []
     for contestant in contestants:
         if len(examples) >= EXAMPLES:
             break
-        done = Completion.objects.filter(contestant=contestant, is_current=True).values("prompt")
+        done = answers.filter(contestant=contestant).values("prompt")
         names = prompts.exclude(pk__in=done).order_by("pk").values_list("external_id", flat=True)
         examples += [(contestant.name, name) for name in names[: EXAMPLES - len(examples)]]
     return examples
@@ -159,6 +163,9 @@ class Counts:
     updated: int = 0  # changed in place, which affects nothing that was rated
     versions: int = 0  # completions or questions with a new text beside an old one that somebody rated
     empty: int = 0  # completions with a blank text, rated like others
+    failed: int = 0  # completions that are an error of the program that asked, so their texts are missing
+    with_thinking: int = 0  # completions beside which the thinking of the model was set apart
+    with_end_tokens: int = 0  # completions from which the tokens of a chat template were taken off
 
     @property
     def written(self) -> int:
@@ -297,7 +304,7 @@ class ImportReport:
             if any(getattr(one, column.name) for one in found.values())
         ]
         return Counted(
-            ["New versions" if name == "versions" else name.capitalize() for name in columns],
+            ["New versions" if name == "versions" else in_words(name).capitalize() for name in columns],
             [
                 (in_words(kind).capitalize(), [getattr(counts, name) for name in columns])
                 for kind, counts in found.items()

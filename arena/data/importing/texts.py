@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 from django.db.models import Exists, Model, OuterRef, Q
 from django.utils.text import slugify
 
+from arena.data.formats.non_answers import END_TOKENS, FAILURE, NOTES, THINKING, kept, told_apart
 from arena.data.formats.records import (
     CompletionRecord,
     ContestantRecord,
@@ -32,6 +33,7 @@ from arena.models import (
     Study,
 )
 from arena.models.signals import announce
+from arena.texts.marks import split_thinking, strip_end_tokens
 from arena.texts.names import folded, why_not
 from arena.texts.self_naming import telling_words
 from arena.texts.slugs import free_slug
@@ -325,7 +327,9 @@ def add_answer(
 
     For a transaction that holds the study's lock.
     """
-    text = text_of(turns, telling_words(contestant, turns))
+    split = [split_thinking(turn) for turn in turns]
+    answers = [strip_end_tokens(answer) for _, answer in split]
+    text = text_of(answers, telling_words(contestant, answers))
     known = Completion.objects.filter(prompt=prompt, contestant=contestant, is_current=True).first()
     if known is None:
         known = Completion(prompt=prompt, contestant=contestant)
@@ -333,6 +337,7 @@ def add_answer(
         return None
     for name, value in text.items():
         setattr(known, name, value)
+    known.thinking = [thought for thought, _ in split] if any(thought for thought, _ in split) else []
     known.extra = {**known.extra, **extra}
     known.save()
     announce([prompt.study])
@@ -366,25 +371,40 @@ class Completions:
             for prompt, contestant, external_id, pk in rows.iterator(chunk_size=5000)
         }
         self._places = Places(report)
+        self._noted: set[str] = set()
 
     def find(self, prompt: int, contestant: int) -> int | None:
         return self._ids.get((prompt, contestant))
 
     def take(self, records: list[CompletionRecord]) -> None:
-        """Add completions; a changed text is a new version if somebody may have rated the old one."""
+        """Add completions; a changed text is a new version if somebody may have rated the old one.
+
+        Only what is an answer becomes the text of one.
+        """
         self._introduce_contestants(records)
-        cells = self._cells(records)
+        cells = self._cells(list(map(told_apart, records)))
         stored = self._stored(cells)
         batch = _Batch()
         for cell, record in cells.items():
             known = stored.get(self._ids.get(cell, 0))
             telling = self._report.self_naming.check(record, self._contestants.get(record.contestant))
-            self._counts.empty += is_empty(record.turns) and not (known and record.implied)
+            if not (known and record.implied):
+                self._count(record)
             if known is None:
                 batch.new[cell] = self._made(cell, record, telling)
             else:
                 self._compare(cell, known, record, telling, batch)
         self._write(batch)
+
+    def _count(self, record: CompletionRecord) -> None:
+        """Count what is no answer, or was set apart from one."""
+        self._counts.empty += is_empty(record.turns)
+        self._counts.failed += FAILURE in record.extra
+        self._counts.with_thinking += THINKING in record.extra
+        self._counts.with_end_tokens += END_TOKENS in record.extra
+        for name in NOTES.keys() & record.extra.keys() - self._noted:
+            self._noted.add(name)
+            self._report.note(record.place, NOTES[name])
 
     def _introduce_contestants(self, records: list[CompletionRecord]) -> None:
         """Make contestants that only completions name."""
@@ -446,7 +466,8 @@ class Completions:
     def _made(cell: Cell, record: CompletionRecord, telling: list[str], version: int = 1) -> Completion:
         prompt, owner = cell
         contestant = owner if isinstance(owner, int) else None
-        text = {**text_of(record.turns, telling), "external_id": record.id, "extra": dict(record.extra)}
+        text = {**text_of(record.turns, telling), "external_id": record.id, "extra": kept(record)}
+        text["thinking"] = record.extra.get(THINKING, [])
         return Completion(prompt_id=prompt, contestant_id=contestant, version=version, **text)
 
     def _compare(
@@ -456,7 +477,12 @@ class Completions:
             if known.digest != digest_of(record.turns):
                 self._refuse_text(record)
             return
-        changed = assign(known, {"external_id": record.id or None, "extra": {**known.extra, **record.extra}})
+        if FAILURE in record.extra and known.digest != digest_of(()):
+            self._counts.unchanged += 1
+            return
+        thinking = record.extra.get(THINKING)
+        extra = {**known.extra, **kept(record)}
+        changed = assign(known, {"external_id": record.id or None, "thinking": thinking, "extra": extra})
         # An unknown text never replaces a known one.
         if record.turns and digest_of(record.turns) != known.digest:
             batch.rewritten.append((cell, known, record, telling))
@@ -474,7 +500,7 @@ class Completions:
         for cell, known, record, telling in batch.rewritten:
             if known.pk in unrated or known.digest == unknown:
                 values = self._made(cell, record, telling)
-                for name in _TEXT:
+                for name in (*_TEXT, "thinking"):
                     setattr(known, name, getattr(values, name))
                 filled.append(known)
             else:
@@ -483,7 +509,7 @@ class Completions:
         Completion.objects.filter(pk__in=outdated).update(is_current=False)
         made = batch.new | versions
         Completion.objects.bulk_create(made.values())
-        columns = ["external_id", "extra"]
+        columns = ["external_id", "extra", "thinking"]
         Completion.objects.bulk_update(batch.changed, columns, batch_size=100)
         Completion.objects.bulk_update(filled, [*columns, *_TEXT], batch_size=100)
         self._ids |= {cell: completion.pk for cell, completion in made.items()}
