@@ -61,8 +61,6 @@ CHANNELS: Final = re.compile(r"\s*(?:<\|start\|>\s*assistant\s*)?<\|channel\|>")
 """The start of a reply in channels; the answer is in the one named final."""
 
 FINAL_CHANNEL: Final = re.compile(r"<\|channel\|>\s*final\b[^<>|]*<\|message\|>")
-ENDS_OF_CHANNEL: Final = ("<|return|>", "<|end|>")
-
 _STARTS: Final = re.compile(
     r"(?:\s*(?:<s>|<bos>|<\|begin_of_text\|>|<\|im_start\|>\s*assistant|<start_of_turn>model"
     r"|<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>|<[|｜]assistant[|｜]>|\[\|assistant\|\]"
@@ -85,6 +83,11 @@ _WRAPPED: Final = re.compile(r"\s*<(answer|response)>(.*)</\1>\s*", re.DOTALL | 
 def strip_end_tokens(text: str) -> str:
     """The text without the tokens of chat templates that it ends with, and without those of boxes."""
     text = _BOX.sub("", text)
+    return text[: _end_of(text)]
+
+
+def _end_of(text: str) -> int:
+    """Where the tokens begin that the text ends with."""
     kept = len(text)
     while True:
         end = kept
@@ -92,7 +95,7 @@ def strip_end_tokens(text: str) -> str:
             end -= 1
         found = _END.search(text, max(0, end - _LONGEST_END), end)
         if not found:
-            return text[:kept]
+            return kept
         kept = found.start()
 
 
@@ -139,30 +142,38 @@ class Answer:
 
 
 def answer_of(text: str) -> Answer:
-    """The answer in a judge's reply, in doubt none: a verdict may be quoted anywhere."""
+    """The answer in a judge's reply, without tokens before and after it.
+
+    In doubt there is none: a verdict may be quoted anywhere.
+    """
     if CHANNELS.match(text):
         return _final_channel(text)
-    start = 0
+    start, end = _after_tokens(text, 0), _end_of(text)
     while match := BLOCK.match(text, start):
-        start = match.end()
+        start = _after_tokens(text, match.end())
+    end = max(start, end)
     closings = [match.span() for match in CLOSING.finditer(text, start)]
     last = closings[-1][1] if closings else start
     if OPENING_LINE.search(text, last):
-        return Answer(start, len(text), is_open=True)
+        return Answer(start, end, is_open=True)
     if not closings or OPENING.search(text, start):
-        return Answer(start, len(text))
+        return Answer(start, end)
     before, after = closings[0]
+    begin = _after_tokens(text, after)
     # With several, one may be the model's own and another one quoted: nobody can tell which.
-    return Answer(after, len(text), is_open=len(closings) > 1, orphan=text[start:before])
+    return Answer(begin, max(begin, end), is_open=len(closings) > 1, orphan=text[start:before])
+
+
+def _after_tokens(text: str, start: int) -> int:
+    found = _STARTS.match(text, start)
+    return found.end() if found else start
 
 
 def _final_channel(text: str) -> Answer:
     final = list(FINAL_CHANNEL.finditer(text))
     if len(final) != 1:
         return Answer(len(text), len(text), is_open=True)
-    body = text.rstrip()
-    mark = next((mark for mark in ENDS_OF_CHANNEL if body.endswith(mark)), "")
-    return Answer(final[0].end(), len(body) - len(mark))
+    return Answer(final[0].end(), max(final[0].end(), _end_of(text)))
 
 
 def without_thinking(text: str) -> tuple[str, bool]:

@@ -1,13 +1,14 @@
 """Reading the verdict of a reply."""
 
+import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from arena.rating import scales
-from arena.texts.marks import Answer, answer_of, without_thinking
+from arena.texts.marks import Answer, answer_of, strip_end_tokens, without_thinking
 from judging.protocols.answer_scales import GRADES, AnswerScale
 from judging.protocols.replies import Place, Reason, ReplyText, Verdict
 
@@ -22,7 +23,17 @@ DECORATION: Final = " \t\r*_`#\"'[](){}\ufeff\u200b\u200e\u200f\u202a\u202b\u202
 EMPHASIS: Final = re.compile(r"(?<!\d)[*_`]+|[*_`]+(?!\d)")
 """Markdown inside a line, but not between two digits."""
 
-BOXED: Final = re.compile(r"\$*\\boxed\{([^{}]*)\}\$*")  # how mathematical texts show their result
+BOXED: Final = re.compile(
+    r"(?:\$+|\\[(\[])?\s*\\boxed\{\s*(?:\\(?:text|textbf|mathrm|mathbf)\{)?([^{}]*)\}?\s*\}\s*(?:\$+|\\[)\]])?"
+)
+"""How mathematical texts show their result."""
+
+DISPLAYED: Final = re.compile(
+    r"^[ \t]*(?:\$\$|\\\[)\s*(\\boxed\{(?:[^{}\n]|\{[^{}\n]{0,99}\}){0,99}\})[ \t.]*\s*(?:\$\$|\\\])[ \t.]*$",
+    re.MULTILINE,
+)
+"""A result in a formula with lines of its own."""
+
 LONGEST_LINE: Final = 100  # a longer line is prose
 LONGEST_DECORATED: Final = 4 * LONGEST_LINE  # with decoration; what is longer is not looked at
 OWN: Final = r"(?:(?:my|the|final|overall|meine?|ma|mi|tu|la|моя|мой|我的|私の|最终|最終)\s*)*"
@@ -56,7 +67,7 @@ def words_of(line: str) -> str:
     line = line.strip()
     if len(line) > LONGEST_DECORATED:
         return ""
-    words = BOXED.sub(r"\1", plain(line))
+    words = BOXED.sub(r"\1", strip_end_tokens(plain(line)))
     words = " ".join(EMPHASIS.sub("", words).strip(DECORATION).split())
     return words if len(words) <= LONGEST_LINE else ""
 
@@ -208,6 +219,62 @@ FIELD: Final = re.compile(
 )
 
 
+OBJECT: Final = re.compile(
+    r"(?:```[a-z]*[ \t\r]*\n\s*)?(?P<body>\{.*\})(?:\s*```)?", re.DOTALL | re.IGNORECASE
+)
+"""An object of JSON, also as code."""
+
+FIELD_OF_VERDICT: Final = re.compile(
+    rf"{OWN}(?:{RATING}|{CHOICE}|scores?|result|label|met|grade)", re.IGNORECASE
+)
+FIELD_OF_ONE: Final = re.compile(
+    rf"(?:(?:score|rating)s?\s*(?:of|for)?\s*)?(?:the\s+)?(?:{ANSWER}\s*)?(?P<name>[AB])"
+    r"(?:\s*(?:score|rating))?",
+    re.IGNORECASE,
+)
+
+
+class Said(NamedTuple):
+    """What a field of an object says, as the line that would say so, and its other texts."""
+
+    words: str
+    rest: str
+
+
+def object_in(text: str) -> list[tuple[str, object]]:
+    """Names and values of the object of JSON that a text is; empty if it is none."""
+    found = OBJECT.fullmatch(text.strip()) if "{" in text else None
+    try:
+        pairs = json.loads(found["body"], object_pairs_hook=list) if found else []
+    except (ValueError, RecursionError):
+        return []
+    return [pair for pair in pairs if isinstance(pair, tuple)]
+
+
+def given_by(text: str) -> list[Said]:
+    """What an object of JSON says where a verdict is expected: its fields with the name of one."""
+    fields = [(" ".join(re.split(r"[\s_-]+", name)), value) for name, value in object_in(text)]
+    others = [value for name, value in fields if not FIELD_OF_VERDICT.fullmatch(name)]
+    found = [_in_words(value) for name, value in fields if FIELD_OF_VERDICT.fullmatch(name)]
+    rest = "\n".join(value for value in others if isinstance(value, str))
+    return [Said(words, rest) for words in (*found, _both(fields)) if words]
+
+
+def _both(fields: Sequence[tuple[str, object]]) -> str:
+    """Two scores with their names; "" if these are not all the numbers."""
+    named = [(match, value) for name, value in fields if (match := FIELD_OF_ONE.fullmatch(name))]
+    return ", ".join(f"{match['name']}: {value}" for match, value in named) if len(named) == 2 else ""
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        inside = [pair for pair in value if isinstance(pair, tuple)]
+        return _both(inside) if inside else " ".join(_in_words(each) for each in value[:3])
+    return words_of(str(value)) if isinstance(value, int | float | str) else ""
+
+
 @dataclass(frozen=True)
 class Passage:
     """A line of an answer, its offset in the answer, and the rest, which explains it."""
@@ -215,6 +282,13 @@ class Passage:
     text: str
     start: int
     rest: str
+
+
+def _object(text: str) -> Passage | None:
+    """The passage that is a whole reply in JSON."""
+    found = given_by(text)
+    body = text.strip()
+    return Passage(body, text.index(body), found[0].rest) if found else None
 
 
 def passage(answer: str, place: Place) -> Passage | None:
@@ -286,11 +360,13 @@ CAPITALS: Final = re.compile(r"\b(?:YES|NO)\b")
 def read_yes_no(reply: ReplyText) -> Verdict:
     """1 for yes, 2 for no: how the reply begins in any case, else the only one of YES and NO in capitals."""
     # As InFoBench's script reads replies, but for words such as "nothing".
-    answer = answer_of(reply.text)
-    text = reply.text[answer.start : answer.end]
+    answer, text = _answer(reply)
     reason = _unreadable(reply, answer, text, Place.LAST_LINE)
     if reason and reason != "truncated":
         return Verdict(None, reason)
+    for each in () if answer.is_open else given_by(text):
+        if opening := OPENS.fullmatch(each.words):
+            return _yes_or_no(opening["word"].upper(), each.rest)
     opening = None if answer.is_open else OPENS.match(plain(text))
     if opening:
         return _yes_or_no(opening["word"].upper(), text[opening.end() :])
@@ -310,14 +386,14 @@ NUMBERED: Final = re.compile(r"[\s*_#(]*(?P<number>\d{1,9})[\s*_)\]]*[:.)\-–]\
 
 def read_lines(reply: ReplyText, numbers: Iterable[int]) -> dict[int, Verdict]:
     """Yes or no on the line of each number; two lines that contradict each other say nothing."""
-    answer = answer_of(reply.text)
-    text = reply.text[answer.start : answer.end]
+    answer, text = _answer(reply)
     whole = _unreadable(reply, answer, text, Place.LAST_LINE)
     if whole and whole != "truncated":
         return {number: Verdict(None, whole) for number in numbers}
     missing = read_yes_no(ReplyText(text, reply.finish_reason)) if text.strip() else Verdict(None, "empty")
     lines: dict[int, list[Verdict]] = {}
-    for line in () if answer.is_open else text.strip().splitlines():
+    listed = [f"{name}: {_in_words(value)}" for name, value in object_in(text)]
+    for line in () if answer.is_open else listed or text.strip().splitlines():
         if match := NUMBERED.match(line):
             lines.setdefault(int(match["number"]), []).append(read_yes_no(ReplyText(match["said"])))
     unread = Verdict(None, whole or ("refused" if missing.reason == "refused" else "unparsable"))
@@ -358,12 +434,11 @@ def remedy(reply: ReplyText) -> str:
 
 
 def _find(reply: ReplyText, scale: AnswerScale, place: Place) -> tuple[Verdict, tuple[int, int] | None]:
-    answer = answer_of(reply.text)
-    text = reply.text[answer.start : answer.end]
+    answer, text = _answer(reply)
     reason = _unreadable(reply, answer, text, place)
     if reason:
         return Verdict(None, reason), None
-    where = passage(text, place)
+    where = _object(text) or passage(text, place)
     read, start = _read(where, scale, place) if where else (UNPARSABLE, 0)
     if read.rating is not None and where and not _is_doubtful(answer, where, read, scale, place):
         rationale = f"{where.rest}\n{where.text[:start]}".strip() if start else where.rest
@@ -373,6 +448,13 @@ def _find(reply: ReplyText, scale: AnswerScale, place: Place) -> tuple[Verdict, 
         return Verdict(None, "out_of_range"), None
     is_refusal = REFUSAL.search(plain(text[:WITHIN]))
     return Verdict(None, "refused" if is_refusal else "unparsable"), None
+
+
+def _answer(reply: ReplyText) -> tuple[Answer, str]:
+    """The part of a reply that is no thinking, and its text as it is read, with all places as they are."""
+    found = answer_of(reply.text)
+    text = reply.text[found.start : found.end]
+    return found, DISPLAYED.sub(lambda box: box[1].rjust(box.end(1) - box.start()).ljust(len(box[0])), text)
 
 
 def _unreadable(reply: ReplyText, answer: Answer, text: str, place: Place) -> Reason:
@@ -389,12 +471,25 @@ def _unreadable(reply: ReplyText, answer: Answer, text: str, place: Place) -> Re
 
 def _read(where: Passage, scale: AnswerScale, place: Place) -> tuple[Read, int]:
     """What a passage says, and the offset from which it says so."""
-    read = READERS[scale.form](words_of(where.text), scale)
+    read = _read_line(where.text, scale)
     if read.reason == "unparsable" and scale.form == "binary" and place is Place.LAST_LINE:
         start = _last_sentence(where.text)
         if start:
             return _named(CLOSING.fullmatch(words_of(where.text[start:]))), start
     return read, 0
+
+
+def _read_line(line: str, scale: AnswerScale) -> Read:
+    """What a line says, or an object of JSON in it, or the one box in it."""
+    reader = READERS[scale.form]
+    read = reader(words_of(line), scale)
+    if read.reason != "unparsable":
+        return read
+    found = [reader(said.words, scale) for said in given_by(line)]
+    boxes = BOXED.findall(line) if len(line) <= LONGEST_DECORATED else []
+    found += [reader(words_of(boxes[0]), scale)] if len(boxes) == 1 else []
+    known = {one for one in found if one.reason != "unparsable"}
+    return known.pop() if len(known) == 1 else UNPARSABLE
 
 
 def _last_sentence(line: str) -> int:

@@ -206,9 +206,11 @@ def test_many_blocks_of_thinking_cost_linear_time() -> None:
     assert without_thinking("<think></think>" * 50_000 + "5") == ("5", False)
 
 
-@pytest.mark.parametrize(
-    "piece", ["$", "*", " ", "\n", "\t", ".", ". ", "1*", "\\boxed{", "<think>", "<|channel|>final"]
-)
+PIECES = ("$", "*", " ", "\n", "\t", ".", ". ", "1*", "\\boxed{", "<think>", "<|channel|>final")
+OF_FORMS = ("{", '{"rating":', "}\n", "```json\n", "\\[\n", "<|a|>")
+
+
+@pytest.mark.parametrize("piece", PIECES + OF_FORMS)
 @pytest.mark.parametrize("start", ["", "<|channel|>final<|message|>", "Verdict:", "5\n"])
 def test_long_runs_cost_linear_time(start: str, piece: str) -> None:
     text = start + piece * 100_000 + "x"
