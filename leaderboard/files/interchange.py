@@ -39,7 +39,7 @@ from arena.rating.assignments import adjudications
 from arena.rating.subsets import NO_PROMPT_SUBSET
 from leaderboard.files import published
 from leaderboard.files.selection import ExportError, Selection, check_form, rater_names
-from leaderboard.terminal.vote_rows import prompt_label
+from leaderboard.terminal.prompt_labels import prompt_label
 
 NO_SIDE: Final = "the middle of the scale, which takes no side with ties off"
 NO_CONTESTANT: Final = "between texts that are not by two different models"

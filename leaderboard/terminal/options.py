@@ -1,7 +1,7 @@
 """Options of commands. A bad value is one sentence and exit code 1."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
@@ -18,8 +18,7 @@ from leaderboard.stats.elo import EloParameters
 from leaderboard.stats.ranking_method import INTERVALS, RATER_EFFECTS, Method
 from leaderboard.stats.tie_bands import TieBand
 from leaderboard.terminal.standings_text import About, standings_json, standings_table
-from leaderboard.terminal.vote_rows import VoteFileError
-from leaderboard.terminal.votes import Votes, read_votes
+from leaderboard.terminal.votes import VoteFileError, Votes, read_votes
 
 FORMATS: Final = ("table", "json")
 
@@ -162,11 +161,25 @@ def flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def votes_in(path: str, adjust: Sequence[str] = ()) -> Votes:
+def add_file_options(parser: ArgumentParser) -> None:
+    """Declare which part of a file is read, as imports do."""
+    parser.add_argument(
+        "--sheet", default="", metavar="NAME", help="sheet of a workbook (default: the first with a table)"
+    )
+    parser.add_argument(
+        "--header", default="", metavar="ROW", help="row with the names of columns, or two, such as 1-2"
+    )
+
+
+def votes_in(options: dict[str, Any], note: Callable[[str], object], adjust: Sequence[str] = ()) -> Votes:
+    """The votes of the file in the options; ``note`` takes how it was read, where there was a choice."""
     try:
-        return read_votes(path, adjust=adjust)
+        votes = read_votes(options["file"], adjust=adjust, sheet=options["sheet"], header=options["header"])
     except VoteFileError as error:
         raise CommandError(f"{error}.") from error
+    for text in votes.notes:
+        note(f"Note: {text}.")
+    return votes
 
 
 @contextmanager

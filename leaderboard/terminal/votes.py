@@ -1,26 +1,30 @@
-"""Reads a vote file into arrays.
+"""Reads a vote file of any form that imports read into arrays.
 
-Columns: ``model_a, model_b, winner`` or ``left, right, winner``; or ``model_a, model_b, rating, points``. A
-winner is a word or a model's name, as in imports, and becomes a rating on three points; an unknown one is an
-error, never a tie. A prompt and a rater, under the names in _PROMPT and _RATER, are optional, and so are
-``NAME_a`` and ``NAME_b`` to adjust for NAME.
+Columns: two models, under the names in _SIDES, and ``winner``, or ``rating`` and ``points``. A winner is a
+word or a model's name, as in imports, and becomes a rating on three points; an unknown one is an error, never
+a tie. A prompt and a rater, under the names in _PROMPT and _RATER, are optional, and so are ``NAME_a`` and
+``NAME_b`` to adjust for NAME. A file with other columns is read as an import reads it.
 """
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from arena.data.formats import verdicts
+from arena.data.formats import table, verdicts
+from arena.data.formats.catalogue import gather
+from arena.data.formats.files import BrokenFileError, InputFile
+from arena.data.formats.reading import Kind
+from arena.data.formats.records import ComparisonRecord, Place, Problem
 from arena.rating.scales import POINTS
 from leaderboard.stats import Method, Ratings, Standings, make_ratings, rank_ratings
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError
 from leaderboard.stats.ranking_method import RATER_EFFECTS
-from leaderboard.terminal.vote_rows import Row, VoteFileError, labelled_number, quoted, rows, text_of
+from leaderboard.terminal.prompt_labels import labelled_number
 
 _WINNER_POINTS: Final = 3
 _SHOWN: Final = 60
@@ -33,17 +37,26 @@ _PROMPT: Final = ("prompt", "question_id")
 _RATER: Final = ("rater", "worker", "judge")
 
 
+_SIDES: Final = (("model_a", "model_b"), ("left", "right"), ("first", "second"))
+_RATED: Final = ("rating", "points")
+_NOTHING: Final = "the file has no ratings"
+
+
+class VoteFileError(ValueError):
+    """What is wrong with a vote file, and in which line or row."""
+
+
+class Row(NamedTuple):
+    """A record; ``place`` is such as "row 7"."""
+
+    place: str
+    values: Mapping[str, Any]
+
+
 class Layout(NamedTuple):
     first: str
     second: str
     verdict: tuple[str, ...]
-
-
-_LAYOUTS: Final = (
-    Layout("model_a", "model_b", ("rating", "points")),
-    Layout("model_a", "model_b", ("winner",)),
-    Layout("left", "right", ("winner",)),
-)
 
 
 class Vote(NamedTuple):
@@ -77,6 +90,8 @@ class Votes:
     prompt: tuple[str, ...] | None
     rater: tuple[str, ...] | None
     covariates: Mapping[str, FloatArray] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    """How the file was read, where there was a choice."""
 
     def __len__(self) -> int:
         return len(self.rating)
@@ -103,27 +118,32 @@ def rank_votes(votes: Votes, method: Method) -> Standings:
     return rank_ratings(votes.ratings(), votes.names, method)
 
 
-def read_votes(path: str | Path, *, adjust: Sequence[str] = ()) -> Votes:
-    """Read a vote file. Raises VoteFileError naming file and line.
+def read_votes(path: str | Path, *, adjust: Sequence[str] = (), sheet: str = "", header: str = "") -> Votes:
+    """Read a vote file. Raises VoteFileError naming file and line or row.
 
-    ``adjust`` names the covariates to read; "raters" among them needs no columns.
+    ``adjust`` names the covariates to read; "raters" among them needs no columns. ``sheet`` and ``header``
+    choose the sheet of a workbook and the rows that name columns.
     """
-    source, covariates = Path(path), tuple(name for name in adjust if name != RATER_EFFECTS)
+    covariates = tuple(name for name in adjust if name != RATER_EFFECTS)
     try:
-        return _parse(source.read_bytes(), covariates)
+        if not Path(path).is_file() and Path(path).exists():
+            raise VoteFileError("cannot be read (it is a folder, a pipe or a device)")
+        return _parse(InputFile(Path(path), sheet=sheet, header=header), covariates)
     except OSError as error:
-        raise VoteFileError(f"{source}: cannot be read ({error.strerror or error})") from error
+        raise VoteFileError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except BrokenFileError as error:
+        raise VoteFileError(f"{path}: {_wrong(error.problem)}") from error
     except VoteFileError as error:
-        raise VoteFileError(f"{source}: {error}") from error
+        raise VoteFileError(f"{path}: {error}") from error
 
 
-def _parse(content: bytes, covariates: tuple[str, ...]) -> Votes:
-    records = rows(content)
-    first_row = next(records, None)
-    if first_row is None:
-        raise VoteFileError("the file has no ratings")
-    layout = _layout(first_row, covariates)
-    votes = [_vote(first_row, layout, covariates), *(_vote(row, layout, covariates) for row in records)]
+def _parse(file: InputFile, covariates: tuple[str, ...]) -> Votes:
+    if not file.columns():
+        raise VoteFileError(next((_wrong(row) for row in file.rows() if isinstance(row, Problem)), _NOTHING))
+    layout = _layout(file.columns(), covariates)
+    votes = list(_votes(file, layout, covariates) if layout else _compared(file))
+    if not votes:
+        raise VoteFileError(_NOTHING)
     names = _names(votes)
     number = {name: index for index, name in enumerate(names)}
     return Votes(
@@ -132,14 +152,50 @@ def _parse(content: bytes, covariates: tuple[str, ...]) -> Votes:
         np.array([number[vote.second] for vote in votes], dtype=np.int64),
         np.array([vote.rating for vote in votes], dtype=np.int64),
         np.array([vote.points for vote in votes], dtype=np.int64),
-        "rating" in layout.verdict,
+        layout.verdict == _RATED if layout else any(vote.points != _WINNER_POINTS for vote in votes),
         _column(vote.prompt for vote in votes),
         _column(vote.rater for vote in votes),
         {
             name: np.array([vote.more[place] for vote in votes], dtype=np.float64)
             for place, name in enumerate(covariates)
         },
+        tuple(note.text for note in file.notes()),
     )
+
+
+def _votes(file: InputFile, layout: Layout, covariates: tuple[str, ...]) -> Iterator[Vote]:
+    for row in file.rows():
+        if isinstance(row, Problem):
+            raise VoteFileError(_wrong(row))
+        line, values = row
+        yield _vote(Row(f"{file.unit} {line}", values), layout, covariates)
+
+
+def _compared(file: InputFile) -> Iterator[Vote]:
+    """The ratings of a file in any format of imports, without those that give a reason instead."""
+    mapping = table.suggest(file.columns(), file.samples(), Kind.COMPARISONS)
+    sources = gather([file])
+    if sources.problems and mapping:
+        sources = gather([file], table.NAME, mapping=mapping)
+    if not any(source.kind is Kind.COMPARISONS for source in sources.sources):
+        found = ", ".join(quoted(name) for name in file.columns()[:12]) or "none"
+        raise VoteFileError(
+            "the columns must be model_a, model_b, winner, or left, right, winner, or model_a, model_b, "
+            f"rating, points, or those of a format of ratings; the file has {found}"
+        )
+    for item in sources.items():
+        if isinstance(item, Problem):
+            raise VoteFileError(_wrong(item))
+        if isinstance(item, ComparisonRecord) and item.rating:
+            sides = item.first or item.first_id, item.second or item.second_id
+            at = f"{item.place.unit} {item.place.line}"
+            yield Vote(at, *sides, item.rating, item.points, item.prompt, item.rater, ())
+
+
+def _wrong(problem: Problem) -> str:
+    """The problem without its file."""
+    unnamed = Problem(Place("", *problem.place[1:]), problem.field, problem.reason)
+    return str(unnamed).removeprefix(", ").removeprefix(": ")
 
 
 def _names(votes: Sequence[Vote]) -> tuple[str, ...]:
@@ -152,24 +208,19 @@ def _names(votes: Sequence[Vote]) -> tuple[str, ...]:
     return names
 
 
-def _layout(row: Row, covariates: tuple[str, ...]) -> Layout:
-    found = ", ".join(quoted(name) for name in list(row.values)[:12]) or "none"
+def _layout(columns: Sequence[str], covariates: tuple[str, ...]) -> Layout | None:
+    found = ", ".join(quoted(name) for name in columns[:12]) or "none"
     for name in covariates:
-        if not {f"{name}_a", f"{name}_b"} <= row.values.keys():
+        if not {f"{name}_a", f"{name}_b"} <= set(columns):
             wanted = f"{quoted(name + '_a')} and {quoted(name + '_b')}"
             raise VoteFileError(f"to adjust for {name}, the file needs the columns {wanted}; it has {found}")
-    for layout in _LAYOUTS:
-        if {layout.first, layout.second, *layout.verdict} <= row.values.keys():
-            return layout
-    raise VoteFileError(
-        "the columns must be model_a, model_b, winner, or left, right, winner, or model_a, model_b, rating, "
-        f"points; the file has {found}"
-    )
+    layouts = (Layout(*sides, verdict) for sides in _SIDES for verdict in (_RATED, ("winner",)))
+    return next((one for one in layouts if {one.first, one.second, *one.verdict} <= set(columns)), None)
 
 
 def _vote(row: Row, layout: Layout, covariates: tuple[str, ...]) -> Vote:
     first, second = text_of(row, layout.first, needed=True), text_of(row, layout.second, needed=True)
-    rating, points = _rated(row) if "rating" in layout.verdict else _won(row, first, second)
+    rating, points = _rated(row) if layout.verdict == _RATED else _won(row, first, second)
     more = tuple(_difference(row, name) for name in covariates)
     prompt, rater = (_first(row, names) for names in (_PROMPT, _RATER))
     return Vote(row.place, first, second, rating, points, prompt, rater, more)
@@ -235,3 +286,19 @@ def _numbers(texts: tuple[str, ...] | None) -> IntArray | None:
     number: dict[str | int, int] = {}
     numbered = [number.setdefault(text or index, len(number)) for index, text in enumerate(texts)]
     return np.array(numbered, dtype=np.int64)
+
+
+def text_of(row: Row, column: str, *, needed: bool = False) -> str:
+    value = row.values.get(column)
+    if value is None:
+        value = ""
+    elif isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise VoteFileError(f"{row.place}: the {column} must be a text or a number")
+    text = str(value).strip()
+    if needed and not text:
+        raise VoteFileError(f"{row.place}: the {column} is missing")
+    return text
+
+
+def quoted(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "...")

@@ -98,6 +98,7 @@ class Source:
         except BrokenFileError as error:
             is_empty = False
             yield error.problem
+        yield from self.file.notes()
         if is_empty:
             yield Note(self.file.place(), "the file has no rows below its header")
         self.file.position = self.file.size
@@ -152,6 +153,7 @@ class Choice(NamedTuple):
     format_name: str
     mapping: ColumnMapping | None = None
     sheet: str = ""
+    header: str = ""
     about: About = ABOUT
 
 
@@ -161,16 +163,17 @@ def gather(
     *,
     mapping: ColumnMapping | None = None,
     sheet: str = "",
+    header: str = "",
     about: About = ABOUT,
     choices: Mapping[str, Choice] = MappingProxyType({}),
 ) -> Sources:
     """The sources in files and folders, recognised by content unless a format is named.
 
-    ``mapping`` belongs to the format ``table``, ``sheet`` to workbooks, the judge of ``about`` to formats
-    that take one; ``choices`` are for single files, by name. Raises UnknownFormatError; what else is wrong is
-    a Problem in the result. If a path has no file, none is read.
+    ``mapping`` belongs to the format ``table``, ``sheet`` to workbooks, ``header`` to tables, the judge of
+    ``about`` to formats that take one; ``choices`` are for single files, by name. Raises UnknownFormatError;
+    what else is wrong is a Problem in the result. If a path has no file, none is read.
     """
-    general = Choice(format_name, mapping, sheet, about)
+    general = Choice(format_name, mapping, sheet, header, about)
     for choice in (general, *choices.values()):
         if choice.format_name and choice.format_name not in CATALOGUE:
             known = ", ".join(CATALOGUE)
@@ -184,7 +187,7 @@ def gather(
         return found
     for file in files.values():
         choice = choices.get(file.name, general)
-        file.sheet, file.about = choice.sheet, choice.about
+        file.sheet, file.header, file.about = choice.sheet, choice.header, choice.about
         outcome = _recognised(file, choice)
         if isinstance(outcome, Source):
             found.sources.append(outcome)

@@ -9,7 +9,8 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -19,10 +20,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from arena.data.formats import workbooks, writing
-from arena.data.formats.records import Place, Problem
-
-CHUNK: Final = 64 * 1024
+from arena.data.formats import encodings, headers, workbooks, writing
+from arena.data.formats.encodings import CHUNK
+from arena.data.formats.headers import HeaderError
+from arena.data.formats.records import Note, Place, Problem
 
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _TAIL: Final = 16  # an error this near the end may come from a value that was cut in two
@@ -193,10 +194,6 @@ class ListReader:
 
 
 _BEGINNINGS: Final = {
-    b"\xff\xfe\x00\x00": "the file is UTF-32; save it as UTF-8",
-    b"\x00\x00\xfe\xff": "the file is UTF-32; save it as UTF-8",
-    b"\xff\xfe": "the file is UTF-16; save it as UTF-8",
-    b"\xfe\xff": "the file is UTF-16; save it as UTF-8",
     b"PK\x03\x04": (
         "the file is a zip archive or an office document; "
         "unpack the archive, or save the spreadsheet as Excel (.xlsx) or CSV (UTF-8)"
@@ -222,7 +219,7 @@ def why_not_text(start: bytes) -> str:
     """Why a file that begins like this cannot be read; empty if it may be text."""
     found = next((said for beginning, said in _BEGINNINGS.items() if start.startswith(beginning)), "")
     if not found and b"\x00" in start[:4]:
-        return "the file is UTF-16 or holds no text; save it as UTF-8"
+        return "the file holds no text"
     return found
 
 
@@ -372,22 +369,36 @@ class About:
     contestant: str = ""
 
 
+_SAVE: Final = "save the file as UTF-8"
+
+
+def _is_json(name: str, start: bytes) -> bool:
+    """Whether a text is JSON, by its file's name or its first character."""
+    return name.lower().removesuffix(".gz").endswith((".jsonl", ".json")) or start.lstrip()[:1] in (
+        b"{",
+        b"[",
+    )
+
+
 @dataclass(eq=False)
 class InputFile:
     """A file to import.
 
     ``name`` is used in messages, ``position`` counts the bytes read, ``unit`` is what places count. Of a
-    workbook one ``sheet`` is read, the first unless one is named; ``sheets`` are the names of all.
+    workbook one ``sheet`` is read, the first with a table unless one is named; ``sheets`` are the names of
+    all, that one first. ``header`` says which rows name the columns of a table, as ``headers.find`` takes it.
     """
 
     path: Path
     name: str = ""
     sheet: str = ""
+    header: str = ""
     about: About = field(default_factory=About)
     size: int = field(init=False, default=0)
     position: int = field(init=False, default=0)
     unit: str = field(init=False, default="line")
     sheets: list[str] = field(init=False, default_factory=list)
+    header_note: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
         self.name = self.name or str(self.path)
@@ -411,10 +422,13 @@ class InputFile:
         return tuple(folder.name for folder in known.parents if folder.name)
 
     def place(self, line: int = 0) -> Place:
-        return Place(self.name, line, self.unit)
+        return Place(self.name, line, self.unit if line else "line")
 
     def problem(self, line: int, reason: str, field: str = "") -> Problem:
         return Problem(self.place(line), field, reason)
+
+    def _fault(self, line: int, reason: str) -> Problem:
+        return Problem(Place(self.name, line), "", reason)
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Each line with its number and line end. Raises BrokenFileError."""
@@ -424,34 +438,56 @@ class InputFile:
             blank = blank + 1 if line.isspace() else 0
             if blank > MAX_BLANK:
                 reason = f"more than {MAX_BLANK:,} blank lines in a row"
-                raise BrokenFileError(self.problem(number, reason))
+                raise BrokenFileError(self._fault(number, reason))
             if len(line) > MAX_LINE:
                 limit = f"{MAX_LINE // 1024 // 1024} MiB"
-                raise BrokenFileError(self.problem(number, f"the line is longer than {limit}"))
+                raise BrokenFileError(self._fault(number, f"the line is longer than {limit}"))
             yield number, line
 
-    def _pieces(self, read: Callable[[IO[bytes]], bytes]) -> Iterator[bytes]:
-        """The unpacked file piece by piece. Raises BrokenFileError."""
+    def _pieces(
+        self, read: Callable[[IO[bytes]], bytes] = lambda stream: stream.read(CHUNK), *, raw: bool = False
+    ) -> Iterator[bytes]:
+        """The unpacked file piece by piece, as UTF-8 unless ``raw``. Raises BrokenFileError."""
+        encoding = "utf-8" if raw else self.encoding
         line, total = 1, 0
         try:
-            with self.path.open("rb") as raw:
-                stream = self._decompressed(raw)
+            with self.path.open("rb") as packed:
+                stream = self._decompressed(packed)
+                if encoding != "utf-8":
+                    stream = encodings.as_utf8(stream, encoding)
                 while piece := read(stream):
-                    if not total and (reason := why_not_text(piece)):
-                        raise BrokenFileError(self.problem(1, reason))
                     total += len(piece)
                     if total > MAX_FILE:
-                        raise BrokenFileError(self.problem(line, "the file is longer than 2 GiB"))
-                    self.position = raw.tell()
+                        raise BrokenFileError(self._fault(line, "the file is longer than 2 GiB"))
+                    self.position = packed.tell()
                     yield piece
                     line += piece.count(b"\n")
         except EOFError:
             reason = "the gzip file ends too early; it was cut off"
-            raise BrokenFileError(self.problem(line, reason)) from None
+            raise BrokenFileError(self._fault(line, reason)) from None
         except (gzip.BadGzipFile, zlib.error) as error:
-            raise BrokenFileError(self.problem(line, f"the gzip file is damaged ({error})")) from error
+            raise BrokenFileError(self._fault(line, f"the gzip file is damaged ({error})")) from error
+        except UnicodeDecodeError as error:
+            raise BrokenFileError(self._fault(line, f"not {error.encoding.upper()}; {_SAVE}")) from error
         except OSError as error:
             raise BrokenFileError(self.problem(0, f"cannot be read ({error.strerror or error})")) from error
+
+    @cached_property
+    def _start(self) -> bytes:
+        """The first bytes, unpacked. Raises BrokenFileError."""
+        return next(self._pieces(raw=True), b"")
+
+    @cached_property
+    def encoding(self) -> str:
+        """The encoding of the text: as its first bytes tell, or UTF-8, or Windows-1252 for a table."""
+        if found := encodings.told(self._start):
+            return found
+        if reason := why_not_text(self._start):
+            raise BrokenFileError(self._fault(1, reason))
+        # JSON is UTF-8 wherever it comes from; a program that saves tables may choose another.
+        if _is_json(self.name, self._start.removeprefix(codecs.BOM_UTF8)):
+            return "utf-8"
+        return encodings.guessed(lambda: self._pieces(raw=True))
 
     @staticmethod
     def _decompressed(raw: IO[bytes]) -> IO[bytes]:
@@ -468,15 +504,15 @@ class InputFile:
             return line.decode("utf-8")
         except UnicodeDecodeError as error:
             bad = f"byte 0x{line[error.start]:02x} at position {error.start + 1}"
-            reason = f"not UTF-8 ({bad}); save the file as UTF-8"
-            raise BrokenFileError(self.problem(number, reason)) from error
+            reason = f"not UTF-8 ({bad}); {_SAVE}"
+            raise BrokenFileError(self._fault(number, reason)) from error
 
     def _texts(self) -> Iterator[str]:
         """The file as pieces of text without byte order mark. Raises BrokenFileError."""
         decoder = codecs.getincrementaldecoder("utf-8-sig")()
         line = 1
         try:
-            for piece in self._pieces(lambda stream: stream.read(CHUNK)):
+            for piece in self._pieces():
                 text = decoder.decode(piece)
                 line += text.count("\n")
                 # A text can be empty in the middle of a file: a piece may end within a character.
@@ -485,13 +521,13 @@ class InputFile:
             decoder.decode(b"", final=True)
         except UnicodeDecodeError as error:
             line += error.object.count(b"\n", 0, error.start)
-            reason = f"not UTF-8 (byte 0x{error.object[error.start]:02x}); save the file as UTF-8"
-            raise BrokenFileError(self.problem(line, reason)) from error
+            reason = f"not UTF-8 (byte 0x{error.object[error.start]:02x}); {_SAVE}"
+            raise BrokenFileError(self._fault(line, reason)) from error
 
     @cached_property
     def opening(self) -> str:
         """The first character that is not blank, or an empty text. Raises BrokenFileError."""
-        for piece in self._pieces(lambda stream: stream.read(CHUNK)):
+        for piece in self._pieces():
             if rest := piece.removeprefix(codecs.BOM_UTF8).lstrip():
                 return chr(rest[0])
         return ""
@@ -548,14 +584,11 @@ class InputFile:
         if self.name.lower().endswith(".xlsx"):
             reason = "the file is no Excel workbook, whatever its name says; give it the ending of what it is"
             raise BrokenFileError(self.problem(0, reason))
-        start = next(self._pieces(lambda stream: stream.read(CHUNK)), b"")
-        if start.startswith(MAGIC):
+        if self._start.startswith(MAGIC):
             return Form.PARQUET
         if self.opening != "[":
-            self._check_line_ends(start)
-        if self.name.lower().removesuffix(".gz").endswith((".jsonl", ".json")):
-            return Form.JSON
-        return Form.JSON if self.opening in ("{", "[") else Form.CELLS
+            self._check_line_ends(next(self._pieces(), b""))
+        return Form.JSON if _is_json(self.name, self.opening.encode()) else Form.CELLS
 
     @cached_property
     def is_workbook(self) -> bool:
@@ -569,23 +602,18 @@ class InputFile:
 
     def columns(self) -> tuple[str, ...]:
         """The fields in file order. Raises BrokenFileError."""
-        return self._columns
+        return tuple(self._look.samples)
 
     @cached_property
-    def _columns(self) -> tuple[str, ...]:
-        if self.form is Form.PARQUET:
-            return tuple(self._parquet(columns))
-        if self.form is Form.CELLS:
-            return tuple(Table(self).columns)
-        rows = (row[1] for row in islice(self.json_objects(), HEAD) if not isinstance(row, Problem))
-        return tuple(dict.fromkeys(chain.from_iterable(rows)))
-
-    def samples(self) -> dict[str, list[str]]:
-        """Different values of each column's first cells, shortened. Raises BrokenFileError for the header."""
-        found: dict[str, list[str]] = {column: [] for column in self.columns()}
+    def _look(self) -> "_Look":
+        """First rows as they are, and samples by column; where the file breaks off, reading it says so."""
+        table = Table(self) if self.form is Form.CELLS else None
+        named = table.columns if table else self._parquet(columns) if self.form is Form.PARQUET else []
+        top = [(line, [cell[:SAMPLE] for cell in cells]) for line, cells in table.top] if table else []
+        found: dict[str, list[str]] = {column: [] for column in named}
         cells: Counter[str] = Counter()
         try:
-            for row in islice(self.rows(), HEAD):
+            for row in islice(table.rows() if table else self.rows(), HEAD):
                 for column, value in () if isinstance(row, Problem) else row[1].items():
                     text = json.dumps(value) if isinstance(value, list | dict) else workbooks.cell_text(value)
                     text, seen = text.strip()[:SAMPLE], found.setdefault(column, [])
@@ -593,8 +621,23 @@ class InputFile:
                     if text and cells[column] <= CELLS and len(seen) < SAMPLES and text not in seen:
                         seen.append(text)
         except BrokenFileError:
-            pass  # reading the file reports it
-        return found
+            pass
+        return _Look(top, found)
+
+    def notes(self) -> Iterator[Note]:
+        """How the file was read, where there was a choice."""
+        if len(self.sheets) > 1:
+            read, *others = self.sheets
+            names = ", ".join(f'"{name}"' for name in others)
+            yield Note(self.place(), f'the sheet "{read}" is read, not {names}')
+        if self.header_note:
+            yield Note(self.place(), self.header_note)
+        if self.form is Form.CELLS and not self.is_workbook and self.encoding == encodings.WESTERN:
+            yield Note(self.place(), "the file is not UTF-8; it is read as Windows-1252 (Western Europe)")
+
+    def samples(self) -> dict[str, list[str]]:
+        """Different values of each column's first cells, shortened. Raises BrokenFileError for the header."""
+        return self._look.samples
 
     def rows(self) -> Iterator[Row | Problem]:
         """Objects or rows of any form. Raises BrokenFileError."""
@@ -623,61 +666,97 @@ class InputFile:
             raise BrokenFileError(self.problem(0, str(error))) from error
 
 
+class _Look(NamedTuple):
+    top: list[tuple[int, list[str]]]
+    samples: dict[str, list[str]]
+
+
 class Table:
-    """A table with a header; a row is named by its first line, or by its number in a workbook."""
+    """A table with a header; rows are numbered as a spreadsheet does."""
 
     def __init__(self, file: InputFile) -> None:
         self.file = file
+        file.unit = "row"
         self._rows = _sheet_rows(file) if file.is_workbook else _csv_rows(file)
-        line, cells = next(((line, cells) for line, cells in self._rows if cells), (1, []))
-        if len(cells) > MAX_COLUMNS:
-            reason = f"the header has {len(cells):,} columns; at most {MAX_COLUMNS:,} can be read"
-            raise BrokenFileError(file.problem(line, reason))
-        if cells and not any(map(str.strip, cells)):
-            raise BrokenFileError(file.problem(line, "the first row names no column; write the names there"))
-        # A column without a name gets one: under the same name, the last such cell would hide the others.
-        self.columns = [cell.strip() or f"column {number}" for number, cell in enumerate(cells, start=1)]
-        doubled = {name for name, count in Counter(self.columns).items() if count > 1}
-        if doubled:
+        self._broken: BrokenFileError | None = None
+        self.top = list(self._first())
+        self._last = 0
+        self.columns = self._header() if self.top else []
+
+    def _first(self) -> Iterator[tuple[int, list[str]]]:
+        """Some first rows with cells; a file that breaks off within them does so after them."""
+        size = found = 0
+        try:
+            for line, cells in self._rows:
+                size += sum(map(len, cells))
+                found += bool(cells)
+                if cells:
+                    yield line, cells
+                if found == HEAD or size > MAX_LINE:
+                    break
+        except BrokenFileError as error:
+            if not found:
+                raise
+            self._broken = error
+
+    def _header(self) -> list[str]:
+        line = self.top[0][0]
+        if not any(cell.strip() for _, cells in self.top for cell in cells):
             raise BrokenFileError(
-                file.problem(line, f"the column {min(doubled)} appears twice in the header; rename one")
+                self.file.problem(line, "the first row names no column; write the names there")
             )
+        try:
+            header = headers.find(self.top, self.file.header)
+        except HeaderError as error:
+            raise BrokenFileError(self.file.problem(0, str(error))) from error
+        line, self._last, self.file.header_note = header.last, header.last, header.note
+        if len(header.names) > MAX_COLUMNS:
+            reason = f"the header has {len(header.names):,} columns; at most {MAX_COLUMNS:,} can be read"
+            raise BrokenFileError(self.file.problem(line, reason))
+        # A column without a name gets one: under the same name, the last such cell would hide the others.
+        columns = [name or f"column {number}" for number, name in enumerate(header.names, start=1)]
+        if doubled := {name for name, count in Counter(columns).items() if count > 1}:
+            reason = f"the column {min(doubled)} appears twice in the header; rename one"
+            raise BrokenFileError(self.file.problem(line, reason))
+        return columns
 
     def rows(self) -> Iterator[Row | Problem]:
         """Each row by column name; a Problem for a wrong number of cells. Raises BrokenFileError."""
-        for line, cells in self._rows:
-            if self.file.is_workbook and any(cells):
-                cells += [""] * (len(self.columns) - len(cells))  # a sheet has no end of a row
-            if any(cells) and len(cells) != len(self.columns):
-                yield self.file.problem(
-                    line,
-                    f"the row has {len(cells)} cells, the header has {len(self.columns)}; {_CELLS}",
-                )
-            elif any(cells):
+        width = len(self.columns)
+        for line, cells in chain(self.top, self._rows):
+            if line <= self._last or not any(cells):
+                continue
+            if self.file.is_workbook:
+                cells += [""] * (width - len(cells))  # a sheet has no end of a row
+            if len(cells) == width:
                 yield line, dict(zip(self.columns, cells, strict=True))
+            else:
+                reason = f"the row has {len(cells)} cells, the header has {width}; {_CELLS}"
+                yield self.file.problem(line, reason)
+        if self._broken:
+            raise self._broken
 
 
 def _csv_rows(file: InputFile) -> Iterator[tuple[int, list[str]]]:
-    """Each row with its first line. Raises BrokenFileError."""
+    """Each row with its number. Raises BrokenFileError."""
     csv.field_size_limit(MAX_LINE)
     lines = (file.decode(number, line) for number, line in file.lines())
     top: list[str] = []
+    said: re.Match[str] | None = None
     for line in lines:
+        if not top and not said and (said := _SEPARATOR.fullmatch(line.strip())):
+            continue  # a spreadsheet hides this line
         top.append(line)
-        if line.strip():
+        if len(top) == HEAD or sum(map(len, top)) > MAX_LINE:
             break
-    header = top[-1] if top else ""
-    delimiter = _delimiter(header)
-    if said := _SEPARATOR.fullmatch(header.strip()):
-        delimiter, top[-1] = said[1], "\n"
+    delimiter = said[1] if said else _delimiter(top)
     reader = csv.reader(chain(top, lines), delimiter=delimiter, strict=True)
-    start, what = 1, "header"
+    number = 0
     try:
-        for cells in reader:
-            yield start, cells
-            start, what = reader.line_num + 1, "row" if what == "row" or cells else "header"
+        for number, cells in enumerate(reader, start=1):
+            yield number, cells
     except csv.Error as error:
-        raise BrokenFileError(file.problem(start, f"the {what} cannot be read ({error})")) from error
+        raise BrokenFileError(file.problem(number + 1, f"the row cannot be read ({error})")) from error
 
 
 def _sheet_rows(file: InputFile) -> Iterator[tuple[int, list[str]]]:
@@ -694,11 +773,21 @@ def _sheet_rows(file: InputFile) -> Iterator[tuple[int, list[str]]]:
 
 
 _CELLS: Final = "name every column, and put text that holds a separator in quotes"
+_MOST: Final = 0.8  # of the first lines that a table has, below titles
 _SEPARATOR: Final = re.compile('"?sep=([,;\t|])"?')  # a first line in which spreadsheets name the separator
 
 
-def _delimiter(header: str) -> str:
-    """A comma, or else a semicolon or tab."""
-    if "," in header:
-        return ","
-    return ";" if ";" in header else "\t" if "\t" in header else ","
+def _delimiter(lines: Sequence[str]) -> str:
+    """The separator with which most of the first lines have as many cells, among those of the first line."""
+    found: dict[str, tuple[float, int]] = {}
+    first = next((line for line in lines if line.strip()), "")
+    for delimiter in ",;\t|":
+        widths: Counter[int] = Counter()
+        with suppress(csv.Error):  # as in a text whose quotes are none with this separator
+            widths.update(len(cells) for cells in csv.reader(lines, delimiter=delimiter) if cells)
+        width, times = widths.most_common(1)[0] if widths else (0, 0)
+        share = times / (widths.total() or 1)
+        # A title stands above a table without separators; so does the one name above a column of texts.
+        if width > 1 and (delimiter in first or (width > 2 and share >= _MOST)):
+            found[delimiter] = (share, width)
+    return max(found, key=found.__getitem__, default=",")

@@ -425,15 +425,11 @@ def read_rows(file: InputFile, build: Build, *, lenient: bool = False) -> Iterat
         line, values = row
         fields = Fields(values, file.place(line), cells=lenient or formulas is not None)
         if formulas:
-            formulas.look_at(line, values)
+            formulas.look_at(fields.place, values)
         items = list(build(fields))
         yield from fields.problems or items
     if formulas and formulas.count:
         yield formulas.note(file)
-    if len(file.sheets) > 1:
-        read = file.sheet or file.sheets[0]
-        names = ", ".join(f'"{name}"' for name in file.sheets if name != read)
-        yield Note(file.place(), f'the sheet "{read}" is read, not {names}')
 
 
 class _Formulas:
@@ -443,11 +439,11 @@ class _Formulas:
         self.count = 0
         self._first = ""
 
-    def look_at(self, line: int, values: Mapping[str, Any]) -> None:
+    def look_at(self, place: Place, values: Mapping[str, Any]) -> None:
         for column, value in values.items():
             if value and value[0] in FORMULA and not _is_number(value):
                 self.count += 1
-                self._first = self._first or f'line {line}, column "{column}"'
+                self._first = self._first or f'{place.unit} {place.line}, column "{column}"'
 
     def note(self, file: InputFile) -> Note:
         if self.count == 1:

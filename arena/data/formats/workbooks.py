@@ -1,14 +1,16 @@
 """Reads a sheet of an Excel workbook (.xlsx) as CSV would hold it. Pure."""
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 MAX_ROWS: Final = 1_048_576  # of a sheet
 MAX_AT_ONCE: Final = 50 * 1024 * 1024  # unpacked bytes of what is read at once: all but the sheets
 MAX_STYLES: Final = 5 * 1024 * 1024  # of these, what takes many times its size in memory
+TOP: Final = 64  # rows by which a sheet is known
 MAX_RATIO: Final = 100  # how many times its size a large workbook may unpack to
 
 
@@ -34,8 +36,9 @@ def is_workbook(path: Path) -> bool:
 
 
 def rows(path: Path, limit: int, sheets: list[str], wanted: str = "") -> Iterator[SheetRow]:
-    """The rows of the wanted or first sheet, without empty cells at their end; ``sheets`` gets all names.
+    """The rows of the wanted sheet or the first with a table, without empty cells at their end.
 
+    ``sheets`` gets the names of all, that one first.
     ``limit`` is the most that the file may unpack to, in bytes. Raises WorkbookError.
     """
     import openpyxl  # takes a tenth of a second, which every start would wait for
@@ -55,25 +58,43 @@ def rows(path: Path, limit: int, sheets: list[str], wanted: str = "") -> Iterato
 
 
 def _rows(book: Any, sheets: list[str], wanted: str) -> Iterator[SheetRow]:
-    from openpyxl.utils.escape import unescape
-
     if not book.worksheets:
         raise WorkbookError("the workbook has no sheet")
     found = {sheet.title: sheet for sheet in book.worksheets}
-    sheets[:] = found
     if wanted and wanted not in found:
         raise WorkbookError(f'the workbook has no sheet "{wanted}"; its sheets are {", ".join(found)}')
-    sheet = found[wanted or sheets[0]]
-    last = sheet.max_row or 0
+    read = wanted or _with_table(found)
+    sheets[:] = [read, *(name for name in found if name != read)]
     # The size that a file claims for its sheet may be wrong.
+    last = found[read].max_row or 0
+    for number, cells in _cells(found[read]):
+        yield SheetRow(number, cells, min(1.0, number / last) if last else 0.0)
+
+
+def _with_table(sheets: Mapping[str, Any]) -> str:
+    """The first sheet that shows two rows of several columns; else the first with a cell, or the first."""
+    with_cells = ""
+    # Programs hide the sheets they keep for themselves.
+    for name, sheet in sorted(sheets.items(), key=lambda item: item[1].sheet_state != "visible"):
+        rows = [cells for _, cells in islice(_cells(sheet), TOP) if cells]
+        if sum(sum(map(bool, cells)) > 1 for cells in rows) > 1:
+            return name
+        with_cells = with_cells or (name if rows else "")
+    return with_cells or next(iter(sheets))
+
+
+def _cells(sheet: Any) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a sheet with their numbers."""
+    from openpyxl.utils.escape import unescape
+
     sheet.reset_dimensions()
     for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
         if number > MAX_ROWS:
             raise WorkbookError(f"the sheet has more than {MAX_ROWS:,} rows")
         cells = [unescape(value) if isinstance(value, str) else cell_text(value) for value in values]
-        while cells and not cells[-1]:
+        while cells and not cells[-1].strip():
             del cells[-1]
-        yield SheetRow(number, cells, min(1.0, number / last) if last else 0.0)
+        yield number, cells
 
 
 def _check_size(path: Path, limit: int) -> None:

@@ -87,6 +87,7 @@ def import_files(
     format_name: str = "",
     mapping: ColumnMapping | None = None,
     sheet: str = "",
+    header: str = "",
     about: About = catalogue.ABOUT,
     dry_run: bool = False,
     progress: Progress | None = None,
@@ -96,7 +97,7 @@ def import_files(
     Raises InvalidStudyError and UnknownFormatError; other errors are in the report.
     """
     check_slug(study_slug)
-    sources = catalogue.gather(paths, format_name, mapping=mapping, sheet=sheet, about=about)
+    sources = catalogue.gather(paths, format_name, mapping=mapping, sheet=sheet, header=header, about=about)
     return import_records(
         study_slug,
         sources.items(),

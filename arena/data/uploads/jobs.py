@@ -309,7 +309,7 @@ def choice_of(row: ImportFile) -> Choice:
     told = dict(chosen.get("about", {}))
     contestant = told.pop("contestant", "")
     about = About(told.pop("subset", ""), told.pop("judge", ""), told, contestant)
-    return Choice(row.format_name, mapping, chosen.get("sheet", ""), about)
+    return Choice(row.format_name, mapping, chosen.get("sheet", ""), chosen.get("header", ""), about)
 
 
 def sources_with_suggestions(files: list[tuple[ImportFile, InputFile]]) -> Sources:

@@ -35,7 +35,16 @@ class Command(ArenaCommand):
             help=f"one of {', '.join(CATALOGUE)} (default: detected)",
         )
         parser.add_argument(
-            "--sheet", default="", metavar="NAME", help="sheet of a workbook (default: the first)"
+            "--sheet",
+            default="",
+            metavar="NAME",
+            help="sheet of a workbook (default: the first with a table)",
+        )
+        parser.add_argument(
+            "--header",
+            default="",
+            metavar="ROW",
+            help="row with the names of columns, two such as 1-2, or 0 for none (default: detected)",
         )
         parser.add_argument("--subset", default="", metavar="NAME", help="put all prompts into this subset")
         parser.add_argument(
@@ -87,6 +96,7 @@ class Command(ArenaCommand):
                 format_name=options["format"],
                 mapping=_mapping(options),
                 sheet=options["sheet"],
+                header=options["header"],
                 about=_about(options),
                 dry_run=options["dry_run"],
                 progress=self._progress,

@@ -1,5 +1,6 @@
 import json
 from argparse import ArgumentParser
+from collections.abc import Callable
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -9,7 +10,16 @@ from leaderboard.anchoring.content import AnchoringData, AnchoringError, data_of
 from leaderboard.stats import StatsError
 from leaderboard.stats.intervals import check_level
 from leaderboard.terminal.anchoring import anchored_table, data_of_votes
-from leaderboard.terminal.options import FORMATS, choice, failures, names, number, study_named, votes_in
+from leaderboard.terminal.options import (
+    FORMATS,
+    add_file_options,
+    choice,
+    failures,
+    names,
+    number,
+    study_named,
+    votes_in,
+)
 
 
 class Command(ArenaCommand):
@@ -23,6 +33,7 @@ class Command(ArenaCommand):
         parser.add_argument(
             "file", nargs="?", metavar="FILE", help="ratings with the columns prompt and rater, as for rank"
         )
+        add_file_options(parser)
         parser.add_argument("--study", metavar="SLUG", help="slug of a study, instead of a file")
         parser.add_argument(
             "--judges",
@@ -52,12 +63,12 @@ class Command(ArenaCommand):
         except StatsError as error:
             raise CommandError(f"--{error}.") from error
         with failures(options["study"] or options["file"]):
-            found = _data(options).ranking(interval)
+            found = _data(options, self.stderr.write).ranking(interval)
         as_json = json.dumps(found.as_dict(), indent=2, allow_nan=False) if form == "json" else ""
         self.stdout.write(as_json or anchored_table(found))
 
 
-def _data(options: dict[str, Any]) -> AnchoringData:
+def _data(options: dict[str, Any], note: Callable[[str], object]) -> AnchoringData:
     ties = choice(options, "ties", ("on", "off")) == "on"
     judges, without = names(options["judges"]), names(options["without"])
     file, slug = options["file"], options["study"]
@@ -69,7 +80,7 @@ def _data(options: dict[str, Any]) -> AnchoringData:
         raise CommandError("--without is for files. A study uses only people and the judges named.")
     try:
         if file:
-            return data_of_votes(file, votes_in(file), judges, without=without, ties=ties)
+            return data_of_votes(file, votes_in(options, note), judges, without=without, ties=ties)
         return data_of_study(study_named(slug), judges, ties=ties)
     except AnchoringError as error:
         raise CommandError(f"{slug or file}: {error}.") from error

@@ -7,6 +7,7 @@ from arena.management.command import ArenaCommand
 from leaderboard.stats import Ratings
 from leaderboard.terminal.options import (
     FORMATS,
+    add_file_options,
     add_sampling_options,
     choice,
     failures,
@@ -32,6 +33,7 @@ class Command(ArenaCommand):
             help="with --study: whose ratings count (default: people)",
         )
         parser.add_argument("--category", metavar="NAME", help="with --study: only prompts of this category")
+        add_file_options(parser)
         add_sampling_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -45,7 +47,7 @@ class Command(ArenaCommand):
         if options["study"]:
             ratings, names, about = _of_study(options)
         else:
-            votes = votes_in(options["file"])
+            votes = votes_in(options, self.stderr.write)
             ratings, names = votes.ratings(), votes.names
         with failures(options["study"] or options["file"]):
             compared = side_by_side(ratings, names, method)

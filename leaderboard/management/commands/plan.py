@@ -1,5 +1,5 @@
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from django.core.management.base import CommandError
@@ -8,6 +8,7 @@ from arena.management.command import ArenaCommand
 from leaderboard.stats import Plan, Ratings, plan_from_assumptions, plan_from_data
 from leaderboard.terminal.options import (
     FORMATS,
+    add_file_options,
     choice,
     failures,
     flag,
@@ -33,6 +34,7 @@ class Command(ArenaCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", nargs="?", metavar="FILE", help="a file of ratings, as for rank")
+        add_file_options(parser)
         parser.add_argument("--study", metavar="STUDY", help="slug of a study, instead of a file")
         parser.add_argument(
             "--raters",
@@ -61,7 +63,7 @@ class Command(ArenaCommand):
         if options["file"] and options["study"]:
             raise CommandError("Give either a file of ratings or --study.")
         if options["file"]:
-            plan, names = _from_file(options)
+            plan, names = _from_file(options, self.stderr.write)
         elif options["study"]:
             plan, names = _from_study(options)
         else:
@@ -70,10 +72,10 @@ class Command(ArenaCommand):
         self.stdout.write(render(plan, names))
 
 
-def _from_file(options: dict[str, Any]) -> tuple[Plan, Sequence[str]]:
+def _from_file(options: dict[str, Any], note: Callable[[str], object]) -> tuple[Plan, Sequence[str]]:
     if options["raters"]:
         raise CommandError("--raters needs --study.")
-    votes = votes_in(options["file"])
+    votes = votes_in(options, note)
     return _from_ratings(votes.ratings(), votes.names, options, options["file"]), votes.names
 
 

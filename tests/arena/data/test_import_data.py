@@ -68,8 +68,8 @@ def test_errors_are_listed_with_file_line_field_and_reason_up_to_a_hundred(tmp_p
         call_command("import_data", "greetings", str(tmp_path), stdout=out, stderr=err)
     assert caught.value.returncode == 1
     assert err.getvalue().splitlines() == [
-        f"{votes}, line 2: rating: rating 9 is outside the scale 1-8",
-        f'{votes}, line 3: second: unknown model "Z"; add it or correct its name',
+        f"{votes}, row 2: rating: rating 9 is outside the scale 1-8",
+        f'{votes}, row 3: second: unknown model "Z"; add it or correct its name',
     ]
     assert out.getvalue() == ""
     assert not Study.objects.exists()
@@ -77,8 +77,8 @@ def test_errors_are_listed_with_file_line_field_and_reason_up_to_a_hundred(tmp_p
     err = StringIO()
     with pytest.raises(CommandError, match="130 errors"):
         call_command("import_data", "greetings", str(votes), stderr=err)
-    same = f"{votes}, line 2: rating: rating 9 is outside the scale 1-8"
-    assert err.getvalue() == f"{same} (130 times, also in line 3; line 4; line 5; ...)\n"
+    same = f"{votes}, row 2: rating: rating 9 is outside the scale 1-8"
+    assert err.getvalue() == f"{same} (130 times, also in row 3; row 4; row 5; ...)\n"
     rows = [f"p1,A,B,ann,{rating},8" for rating in range(9, 139)]
     err = StringIO()
     with pytest.raises(CommandError, match="130 errors"):

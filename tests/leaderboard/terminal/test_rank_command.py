@@ -305,7 +305,7 @@ class TestErrors:
         [
             ("", "the file has no ratings."),
             ("left,right,winner\nx,x,left\n", "'x' is the only model; a ranking needs at least two."),
-            ("left,right,winner\nx,y,z\n", f"line 2: the winner {unknown('z')}."),
+            ("left,right,winner\nx,y,z\n", f"row 2: the winner {unknown('z')}."),
         ],
     )
     def test_a_bad_file_is_one_sentence(self, tmp_path, content, message):

@@ -1,6 +1,11 @@
+import gzip
+import io
 import json
 
+import openpyxl
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from leaderboard.terminal.votes import VoteFileError, read_votes
 
@@ -78,42 +83,116 @@ class TestFormats:
         )
 
 
+def sheet(*rows, above=()):
+    """A workbook with notes on its first sheet."""
+    book = openpyxl.Workbook()
+    book.active["A1"] = "About these ratings"
+    table = book.create_sheet("Ratings")
+    for row in (*above, *rows):
+        table.append(row)
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+def columns(*rows):
+    content = io.BytesIO()
+    parquet.write_table(pa.table(dict(zip(rows[0], zip(*rows[1:], strict=True), strict=True))), content)
+    return content.getvalue()
+
+
+class TestEveryFormOfAFile:
+    ROWS = (("model_a", "model_b", "winner"), ("Grün", "Blau", "model_a"), ("Blau", "Rot", "tie"))
+    OBJECTS = (
+        {"model_a": "Grün", "model_b": "Blau", "winner": "model_a"},
+        {"model_a": "Blau", "model_b": "Rot", "winner": "tie"},
+    )
+    CSV = "\r\n".join(map(",".join, ROWS))
+    EXPORTED = tuple(
+        {"prompt": "p", "first": first, "second": second, "rater": "ann", "rating": rating, "points": 3}
+        for first, second, rating in (("Grün", "Blau", 1), ("Blau", "Rot", 2))
+    )
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            CSV.encode("utf-8-sig"),
+            CSV.replace(",", ";").encode("utf-8-sig"),
+            CSV.replace(",", "\t").encode(),
+            CSV.replace(",", "\t").encode("utf-16"),
+            CSV.replace(",", ";").encode("cp1252"),
+            ("sep=;\r\n" + CSV.replace(",", ";")).encode(),
+            ("Our ratings,,\r\n\r\n" + CSV).encode(),
+            gzip.compress(CSV.encode()),
+            "\n".join(map(json.dumps, OBJECTS)).encode(),
+            json.dumps(OBJECTS, indent=2).encode(),
+            "\n".join(json.dumps(row | {"reason": None}) for row in EXPORTED).encode(),
+            "model_1,model_2,vote\nGrün,Blau,A\nBlau,Rot,=\n".replace("=", "tie").encode(),
+            sheet(*ROWS),
+            sheet(*ROWS, above=(["Our ratings"], [])),
+            columns(*ROWS),
+        ],
+    )
+    def test_gives_the_same_votes(self, vote_file, content):
+        votes = read_votes(vote_file(content))
+        assert votes.names == ("Blau", "Grün", "Rot")
+        assert (votes.first.tolist(), votes.second.tolist()) == ([1, 0], [0, 2])
+        assert (votes.rating.tolist(), votes.points.tolist()) == ([1, 2], [3, 3])
+
+    def test_how_it_was_read_is_told_where_there_was_a_choice(self, vote_file):
+        assert read_votes(vote_file(self.CSV)).notes == ()
+        (note,) = read_votes(vote_file(self.CSV.encode("cp1252"))).notes
+        assert "Windows-1252" in note
+        content = vote_file(sheet(*self.ROWS, above=(["Ours"], [], ["x", "y", "z"])))
+        with pytest.raises(VoteFileError, match="the file has 'x', 'y', 'z'"):
+            read_votes(content)
+        assert read_votes(content, header="4").notes[0] == 'the sheet "Ratings" is read, not "Sheet"'
+        assert len(read_votes(content, header="4")) == 2
+        with pytest.raises(VoteFileError, match='the file has "About these ratings"'.replace('"', "'")):
+            read_votes(content, sheet="Sheet")
+
+    def test_ratings_without_a_verdict_are_left_out_of_other_formats(self, vote_file):
+        rows = ["first,second,rater,rating,points,reason,prompt", "x,y,ann,1,8,,p", "x,y,ben,,,refused,p"]
+        with pytest.raises(VoteFileError, match="row 3: the rating is missing"):
+            read_votes(vote_file("\n".join(rows)))
+
+
 class TestErrors:
     @pytest.mark.parametrize(
         ("content", "message"),
         [
             ("", "the file has no ratings"),
-            (b"\xef\xbb\xbf \r\n", "the file has no ratings"),
+            (b"\xef\xbb\xbf \r\n", "row 1: the first row names no column"),
             ("[]", "the file has no ratings"),
             ("model_a,model_b,winner\n", "the file has no ratings"),
             (
                 arena("x,y,tie", "x,y,model_c"),
-                'line 3: the winner "model_c" says not which is better; use model_a, left, first',
+                'row 3: the winner "model_c" says not which is better; use model_a, left, first',
             ),
-            (arena("x,y,z"), 'line 2: the winner "z" says not'),
-            (arena("B,A,A"), 'line 2: the winner "A" says not'),
-            (arena("x,y,"), "line 2: the winner is missing"),
-            (arena(",y,tie"), "line 2: the model_a is missing"),
-            (arena('"a\nb",y,tie', "x,y,0"), 'line 4: the winner "0" says not'),
-            (arena("x,y"), "line 2: there are 2 fields but 3 columns"),
-            (arena("x,y,tie,z"), "line 2: there are 4 fields but 3 columns"),
-            (arena('x,y,"tie'), "line 2: not valid CSV"),
+            (arena("x,y,z"), 'row 2: the winner "z" says not'),
+            (arena("B,A,A"), 'row 2: the winner "A" says not'),
+            (arena("x,y,"), "row 2: the winner is missing"),
+            (arena(",y,tie"), "row 2: the model_a is missing"),
+            (arena('"a\nb",y,tie', "x,y,0"), 'row 3: the winner "0" says not'),
+            (arena("x,y"), "row 2: the row has 2 cells, the header has 3"),
+            (arena("x,y,tie,z"), "row 2: the row has 4 cells, the header has 3"),
+            (arena('x,y,"tie'), "row 2: the row cannot be read"),
             (
                 arena("x,y,tie,tie", header="model_a,model_b,winner,winner"),
-                "the column 'winner' appears twice",
+                "the column winner appears twice",
             ),
             (arena("x,y,5", header="model_a,model_b,rating"), "the file has 'model_a', 'model_b', 'rating'"),
             (arena("x,y", header="first,second"), "the columns must be model_a, model_b, winner, or left"),
             (arena("x,x,tie", "x,x,model_a"), "'x' is the only model; a ranking needs at least two"),
-            (arena("x,y,tie", "y,y,tie"), "line 3: 'y' is compared with itself"),
+            (arena("x,y,tie", "y,y,tie"), "row 3: 'y' is compared with itself"),
             (
                 arena("x,y,9,8", header="model_a,model_b,rating,points"),
-                "line 2: the rating 9 is outside the scale 1-8",
+                "row 2: the rating 9 is outside the scale 1-8",
             ),
-            (arena("x,y,0,8", header="model_a,model_b,rating,points"), "line 2: the rating 0 is outside"),
+            (arena("x,y,0,8", header="model_a,model_b,rating,points"), "row 2: the rating 0 is outside"),
             (
                 arena("x,y,1,7", header="model_a,model_b,rating,points"),
-                "line 2: 7 points are not a scale",
+                "row 2: 7 points are not a scale",
             ),
             (
                 arena("x,y,4.5,8", header="model_a,model_b,rating,points"),
@@ -123,22 +202,22 @@ class TestErrors:
                 arena("x,y,nan,8", header="model_a,model_b,rating,points"),
                 "the rating 'nan' is not a whole number",
             ),
-            (arena("x,y,,8", header="model_a,model_b,rating,points"), "line 2: the rating is missing"),
-            (b"model_a,model_b,winner\nx,y,tie\n\xff,y,tie\n", "line 3: the text is not UTF-8"),
+            (arena("x,y,,8", header="model_a,model_b,rating,points"), "row 2: the rating is missing"),
+            ("model_a,model_b,winner\né,y,tie\n".encode() + b"\xff,y,tie\n", "line 3: not UTF-8"),
             ('{"left": "x"', "line 1: not valid JSON"),
-            ('{"left": "x", "right": "y", "winner": "tie"}\n[1]\n', "line 2: not a JSON object"),
-            ('[{"left": "x", "right": "y", "winner": "tie"}, 3]', "item 2: not a JSON object"),
+            ('{"left": "x", "right": "y", "winner": "tie"}\n[1]\n', "line 2: expected a JSON object"),
+            ('[{"left": "x", "right": "y", "winner": "tie"}, 3]', "object 2: expected a JSON object"),
             ('[{"left": "x", "right": "y", "winner": "tie"},\n {]', "line 2: not valid JSON"),
             (
                 '[{"left": "x", "right": ["y"], "winner": "tie"}]',
-                "item 1: the right must be a text or a number",
+                "line 1: the right must be a text or a number",
             ),
             (
                 '[{"left": true, "right": "y", "winner": "tie"}]',
-                "item 1: the left must be a text or a number",
+                "line 1: the left must be a text or a number",
             ),
-            ("[" * 100_000, "line 1: not valid JSON"),
-            ('[{"left": ' + "9" * 5000 + "}]", "line 1: not valid JSON"),
+            ("[" * 100_000, "line 1: the JSON is nested too deeply"),
+            ('[{"left": ' + "9" * 5000 + "}]", "line 1: a number has too many digits"),
         ],
     )
     def test_one_sentence_with_the_place(self, vote_file, content, message):
@@ -153,7 +232,7 @@ class TestErrors:
         assert str(caught.value).startswith(f"{path}: ")
         with pytest.raises(VoteFileError, match=r"absent.csv: cannot be read \(No such file"):
             read_votes(tmp_path / "absent.csv")
-        with pytest.raises(VoteFileError, match=r"cannot be read \(Is a directory\)"):
+        with pytest.raises(VoteFileError, match=r"cannot be read \(it is a folder"):
             read_votes(tmp_path)
         with pytest.raises(VoteFileError) as caught:
             read_votes(vote_file(arena(f"x,y,{'w' * 5000}")))
@@ -199,11 +278,11 @@ class TestCovariates:
     @pytest.mark.parametrize(
         ("amount", "message"),
         [
-            ("many", "line 2: the length_a 'many' is not a number of 0 or more"),
-            ("-1", "line 2: the length_a '-1' is not a number of 0 or more"),
-            ("nan", "line 2: the length_a 'nan' is not a number of 0 or more"),
-            ("inf", "line 2: the length_a 'inf' is not a number of 0 or more"),
-            ("", "line 2: the length_a is missing"),
+            ("many", "row 2: the length_a 'many' is not a number of 0 or more"),
+            ("-1", "row 2: the length_a '-1' is not a number of 0 or more"),
+            ("nan", "row 2: the length_a 'nan' is not a number of 0 or more"),
+            ("inf", "row 2: the length_a 'inf' is not a number of 0 or more"),
+            ("", "row 2: the length_a is missing"),
         ],
     )
     def test_what_is_no_amount(self, vote_file, amount, message):

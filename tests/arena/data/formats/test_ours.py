@@ -193,9 +193,9 @@ class TestCsv:
             tmp_path, "c.csv", "prompt,contestant,text", 'p1,A,"one', 'two"', "p2,A,", "p3,A,=1+1"
         )
         *records, note = read(path)
-        text = '1 cell begins like a formula (line 5, column "text"); it is kept as text'
+        text = '1 cell begins like a formula (row 4, column "text"); it is kept as text'
         assert str(note) == f"{path}: {text}"
-        expected = [(2, ("one\ntwo",)), (4, ("",)), (5, ("=1+1",))]
+        expected = [(2, ("one\ntwo",)), (3, ("",)), (4, ("=1+1",))]
         assert [(record.place.line, record.turns) for record in records] == expected
 
     def test_the_apostrophe_of_an_export_is_taken_away(self, tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ class TestCsv:
         rows = [f"p{number},A,- a bullet" for number in range(1234)]
         *_, note = read(write_lines(tmp_path, "c.csv", "prompt,contestant,text", "p,@A,-1.5", *rows))
         assert note.text == (
-            '1,235 cells begin like a formula (first: line 2, column "contestant"); they are kept as text'
+            '1,235 cells begin like a formula (first: row 2, column "contestant"); they are kept as text'
         )
 
     def test_what_spreadsheets_make_of_it(self, tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ class TestCsv:
     @pytest.mark.parametrize(
         ("content", "line", "field", "reason"),
         [
-            (b"prompt,contestant,text\np1,A,ok\np2,A,caf\xe9\n", 3, "", "not UTF-8 (byte 0xe9"),
+            ("prompt,contestant,text\np1,A,é\n".encode() + b"p2,A,caf\xe9\n", 3, "", "not UTF-8 (byte 0xe9"),
             (
                 b"prompt,contestant,text\np1,A,a\0b\n",
                 2,

@@ -83,22 +83,22 @@ def test_a_table_without_prompts_names_all_it_needs(tmp_path: Path) -> None:
 def test_a_winner_needs_two_or_three_points(tmp_path: Path, points: str) -> None:
     mapping = ColumnMapping(Kind.COMPARISONS, VOTES.columns, {"rater": "crowd", "points": points})
     found = said(write_votes(tmp_path, "left"), mapping)
-    assert found[0] == f", line 2: points: a winner has a place on 2 or 3 points, not on {points}"
+    assert found[0] == f", row 2: points: a winner has a place on 2 or 3 points, not on {points}"
 
 
 def test_an_unknown_winner_is_named_with_its_rows_and_a_missing_one_is_no_tie(tmp_path: Path) -> None:
     missing, unknown, other = said(write_votes(tmp_path, "left", "it's B", "", "it's B", "?"), VOTES)
-    assert missing == ", line 4: winner: missing"
+    assert missing == ", row 4: winner: missing"
     assert unknown == (
-        ', line 3: winner: "it\'s B", in 2 rows, has no known meaning; choose one on the import page or say '
+        ', row 3: winner: "it\'s B", in 2 rows, has no known meaning; choose one on the import page or say '
         "--value 'it'\"'\"'s B=MEANING': first, tie, second, empty, out_of_range, unparsable, truncated, "
         "refused, undecided"
     )
-    assert other.startswith(', line 6: winner: "?", in 1 row, has no known meaning')
+    assert other.startswith(', row 6: winner: "?", in 1 row, has no known meaning')
     (found,) = said(write_votes(tmp_path, "x" * 500), VOTES)
-    assert found.startswith(f', line 2: winner: "{"x" * 200}…", in 1 row')
+    assert found.startswith(f', row 2: winner: "{"x" * 200}…", in 1 row')
     (found,) = said(write_votes(tmp_path, *(f"text {number}" for number in range(25))), VOTES)
-    assert found == ', line 2: winner: "text 0" is one of more than 20 values; a column of verdicts has few'
+    assert found == ', row 2: winner: "text 0" is one of more than 20 values; a column of verdicts has few'
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
@@ -119,7 +119,7 @@ def test_values_mean_what_somebody_says_and_nothing_else(tmp_path: Path, form: s
     assert [record.reason for record in comparisons] == ["", "", "", "undecided", ""]
     assert items[-1].rows == {"1": 2, "0": 1, "a=b": 1, "true": 1}
     (unknown,) = said(write_lines(tmp_path, "u.csv", "l,r,w", "A,B,left", "A,B,0"), mapping)
-    assert unknown.startswith(', line 2: winner (column w): "left", in 1 row, has no known meaning')
+    assert unknown.startswith(', row 2: winner (column w): "left", in 1 row, has no known meaning')
 
 
 def test_values_of_ratings_and_gold_labels(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_values_of_ratings_and_gold_labels(tmp_path: Path) -> None:
     assert [item.rating for item in of_type(read(path, mapping), ComparisonRecord)] == [1, 5, 5]
     (unknown,) = said(path, ColumnMapping(Kind.COMPARISONS, columns, mapping.constants))
     assert unknown.startswith(
-        ', line 2: rating (column w): "-2", in 1 row, has no known meaning; choose one on the import page or '
+        ', row 2: rating (column w): "-2", in 1 row, has no known meaning; choose one on the import page or '
     )
     assert "say --value=-2=MEANING: 1, 2, 3, 4, 5, empty, " in unknown
     columns = {"prompt": "p", "first": "l", "second": "r", "gold": "w"}
@@ -146,20 +146,20 @@ def test_a_reason_stands_for_a_winner(tmp_path: Path) -> None:
     (comparison,) = of_type(read(path, mapping), ComparisonRecord)
     assert (comparison.rating, comparison.reason, comparison.points) == (None, "refused", 3)
     assert said(path, mapping) == [
-        ", line 3: reason (column why): given beside a rating; an answer has one or the other"
+        ", row 3: reason (column why): given beside a rating; an answer has one or the other"
     ]
 
 
 def test_problems_name_our_field_and_the_column_and_two_points_have_no_tie(tmp_path: Path) -> None:
     path = write_lines(tmp_path, "votes.csv", "left,right,winner", ",B,left", "B,B,left")
     assert said(path, VOTES) == [
-        ", line 2: first (column left): missing",
-        ', line 3: second (column right): the same model as first ("B")',
+        ", row 2: first (column left): missing",
+        ', row 3: second (column right): the same model as first ("B")',
     ]
     mapping = ColumnMapping(Kind.COMPARISONS, VOTES.columns, {"rater": "crowd", "points": "2"})
     path = write_votes(tmp_path, "right", "tie")
     assert of_type(read(path, mapping), ComparisonRecord)[0].rating == 2
-    assert said(path, mapping) == [', line 3: winner: "tie" has no place on 2 points; a tie needs 3']
+    assert said(path, mapping) == [', row 3: winner: "tie" has no place on 2 points; a tie needs 3']
 
 
 def test_each_rater_may_have_a_column(tmp_path: Path) -> None:
@@ -184,8 +184,8 @@ def test_each_rater_may_have_a_column(tmp_path: Path) -> None:
     assert items[-1].rows == {"2": 4, "1": 1}
     path = write_lines(tmp_path, "u.csv", "l,r,ann,bob,cat", ",B,1,2,", "A,B,1,?,")
     assert [text.partition(";")[0] for text in said(path, mapping)] == [
-        ", line 2: first (column l): missing",
-        ', line 3: winner (column bob): "?", in 1 row, has no known meaning',
+        ", row 2: first (column l): missing",
+        ', row 3: winner (column bob): "?", in 1 row, has no known meaning',
     ]
 
 
@@ -244,7 +244,7 @@ def test_two_columns_are_joined(tmp_path: Path) -> None:
     path = write_lines(tmp_path, "c.csv", "set,no,m,t", "koala,1,A,So.", "koala,,A,So.", ",,A,So.")
     mapping = ColumnMapping(Kind.COMPLETIONS, {"prompt": "set + no", "contestant": "m", "text": "t"})
     assert [item.prompt for item in of_type(read(path, mapping), CompletionRecord)] == ["koala/1"]
-    assert said(path, mapping) == [f", line {line}: prompt (column set + no): missing" for line in (3, 4)]
+    assert said(path, mapping) == [f", row {line}: prompt (column set + no): missing" for line in (3, 4)]
     rest = "its columns are set, no, m, t"
     mapping = replace(mapping, columns={"prompt": "set+nr", "contestant": "a+b", "text": "t"})
     assert said(path, mapping) == [
@@ -266,7 +266,7 @@ def test_answers_with_their_questions(tmp_path: Path) -> None:
         (why.id, "B", ("",), {"seed": "2"}),
         (how.id, "A", ("=1",), {"seed": "3"}),
     ]
-    said = '1 cell begins like a formula (line 4, column "answer"); it is kept as text'
+    said = '1 cell begins like a formula (row 4, column "answer"); it is kept as text'
     assert str(items[-1]) == f"{path}: {said}"
 
 
@@ -276,8 +276,8 @@ def test_one_prompt_with_two_texts_names_both_lines(tmp_path: Path) -> None:
         tmp_path, "a.csv", "no,topic,question,system,answer", "1,,Why?,A,So.", "1,,How?,B,So.", "2,,,B,So."
     )
     assert said(path, mapping) == [
-        ', line 3: another text for prompt "1" than in line 2',
-        ", line 4: instruction (column question): missing",
+        ', row 3: another text for prompt "1" than in row 2',
+        ", row 4: instruction (column question): missing",
     ]
 
 
@@ -289,7 +289,7 @@ def test_prompts_without_ids_are_known_by_their_text_and_named_ones_make_nothing
     path = write_lines(tmp_path, "v.csv", "q,left,right,winner", "p1,A,B,left", ",A,B,left")
     items = read(path, mapping)
     assert of_type(items, CompletionRecord) == of_type(items, ContestantRecord) == []
-    assert said(path, mapping) == [", line 3: prompt (column q): missing"]
+    assert said(path, mapping) == [", row 3: prompt (column q): missing"]
 
 
 def test_comparisons_with_prompts_and_texts(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_errors_by_file_and_line_and_many_are_counted(admin_client: Client, stud
     address = checked(admin_client, study, PROMPTS, (votes[0], votes[1] + 129 * "p1,A,B,ann,9,8\n"))
     html = html_of(admin_client.get(address))
     assert html.count("rating 9 is outside the scale 1-8") == 1
-    assert "130 times, also in line 3; line 4; line 5; ..." in html
+    assert "130 times, also in row 3; row 4; row 5; ..." in html
     assert len(admin_client.get(f"{address}errors.csv").content.splitlines()) == 131
 
 

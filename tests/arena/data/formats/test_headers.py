@@ -1,0 +1,125 @@
+"""Which rows name the columns of a sheet: titles are skipped, two rows joined, data never taken for names."""
+
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from arena.data.formats.files import InputFile
+from arena.data.formats.headers import HeaderError, find
+from arena.data.formats.records import Problem
+
+DATA = ["Name a river in Norway.", "The Glomma runs there.", "The Danube, of course."]
+NUMBERS = ["Name a river in Norway.", "The Glomma.", "4", "The Danube.", "2"]
+ONE = ["Question", "Alder", "Birch"]
+
+
+def numbered(*rows: list[str]) -> list[tuple[int, list[str]]]:
+    return list(enumerate(rows, start=1))
+
+
+@pytest.mark.parametrize(
+    ("rows", "names", "last", "above"),
+    [
+        pytest.param([ONE, DATA], ONE, 1, 0, id="plain"),
+        pytest.param([["Our evaluation"], ONE, DATA, DATA], ONE, 2, 1, id="title"),
+        pytest.param([["Our evaluation", "", ""], ONE, DATA], ONE, 2, 1, id="padded title"),
+        pytest.param([["", "Our evaluation", ""], ONE, DATA], ONE, 2, 1, id="centred title"),
+        pytest.param(
+            [["Our evaluation"], ["By us"], [""], ONE, DATA, DATA, DATA], ONE, 4, 2, id="two titles"
+        ),
+        pytest.param([["Our evaluation"], ["Date", "2024-05-01"], ONE, DATA, DATA], ONE, 3, 2, id="date"),
+        pytest.param([["", "Answers"], ONE, DATA, DATA], ONE, 2, 1, id="a title over some"),
+        pytest.param([["prompt"], ["What is it, exactly?"], ["Why?"]], ["prompt"], 1, 0, id="one column"),
+        pytest.param([["prompt"], ["What is it", " exactly?"], ["Why?"]], ["prompt"], 1, 0, id="ragged"),
+        pytest.param([["", "text"], ["0", "So."], ["1", "No."]], ["", "text"], 1, 0, id="index"),
+        pytest.param([["prompt"], ["Why", " so?"], ["Say", " I"]], ["prompt"], 1, 0, id="a comma in each"),
+        pytest.param([["a", "a"], ["x", "y"]], ["a", "a"], 1, 0, id="doubled"),
+        pytest.param([ONE], ONE, 1, 0, id="no data"),
+        pytest.param([["1", "2"], ["x", "y"]], ["1", "2"], 1, 0, id="numbers"),
+    ],
+)
+def test_the_first_row_that_looks_like_a_header(
+    rows: list[list[str]], names: list[str], last: int, above: int
+) -> None:
+    found = find(numbered(*rows))
+    assert (found.names, found.last, found.above) == (names, last, above)
+    assert bool(found.note) == bool(above)
+
+
+GROUPS = ["Question", "Alder", "", "Birch", ""]
+JOINED = ["Question", "Alder answer", "Alder score", "Birch answer", "Birch score"]
+
+
+@pytest.mark.parametrize(
+    ("upper", "lower", "data", "names"),
+    [
+        (GROUPS, ["", "answer", "score", "answer", "score"], NUMBERS, JOINED),
+        (["Question", "Alder", "", "Birch"], ["", "answer", "score", "answer", "score"], NUMBERS, JOINED),
+        (
+            ["Question", "Alder", "Alder", "Birch", "Birch"],
+            ["", "answer", "score", "answer", "score"],
+            NUMBERS,
+            JOINED,
+        ),
+        (GROUPS, ["text", "answer", "score", "answer", "score"], NUMBERS, ["Question text", *JOINED[1:]]),
+        (["Question", "Answers", ""], ["", "Alder", "Birch"], DATA, ONE),
+        (["", "Answers", ""], ONE, DATA, ONE),
+        (["Item", "Answers", ""], ONE, DATA, ONE),
+    ],
+)
+@pytest.mark.parametrize("title", [False, True])
+def test_two_header_rows_are_joined(
+    upper: list[str], lower: list[str], data: list[str], names: list[str], title: bool
+) -> None:
+    rows = [*[["Our evaluation"]] * title, upper, lower, data, data]
+    found = find(numbered(*rows))
+    assert (found.names, found.last) == (names, 2 + title)
+    assert found.note
+
+
+@pytest.mark.parametrize(
+    ("choice", "names", "first", "last"),
+    [("1", ["a", "b"], 1, 1), ("2", ["c", "d"], 2, 2), ("1-2", ["c", "d"], 1, 2), ("0", ["", ""], 0, 0)],
+)
+def test_a_header_can_be_chosen(choice: str, names: list[str], first: int, last: int) -> None:
+    found = find(numbered(["a", "b"], ["c", "d"], ["e", "f"]), choice)
+    assert (found.names, found.first, found.last) == (names, first, last)
+
+
+@pytest.mark.parametrize("choice", ["9", "x", "2-1", "1-3", "-1", "1-"])
+def test_what_cannot_be_chosen_is_said(choice: str) -> None:
+    with pytest.raises(HeaderError):
+        find(numbered(["a", "b"], ["c", "d"], ["e", "f"]), choice)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.xlsx"])
+def test_rows_keep_the_numbers_of_the_spreadsheet(tmp_path: Path, name: str) -> None:
+    rows = [["Our evaluation"], [], ["id", "instruction"], ["p1", "two\nlines"], ["p2", "x"]]
+    path = tmp_path / name
+    if name == "t.csv":
+        cells = [",".join(f'"{cell}"' for cell in row) for row in rows]
+        path.write_text("\n".join(cells))
+    else:
+        book = openpyxl.Workbook()
+        for number, row in enumerate(rows, start=1):
+            for column, cell in enumerate(row, start=1):
+                book.active.cell(number, column, cell)
+        book.save(path)
+    file = InputFile(path)
+    found = [row for row in file.rows() if not isinstance(row, Problem)]
+    assert [(line, row["id"]) for line, row in found] == [(4, "p1"), (5, "p2")]
+    assert file.unit == "row"
+    assert [note.text for note in file.notes()] == [
+        "row 3 read as the header; 1 row above the header skipped"
+    ]
+
+
+def test_without_a_header_columns_are_numbered(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("p1,Why?\np2,How?\n")
+    file = InputFile(path, header="0")
+    assert [row[1] for row in file.rows()] == [
+        {"column 1": "p1", "column 2": "Why?"},
+        {"column 1": "p2", "column 2": "How?"},
+    ]
