@@ -12,11 +12,11 @@ from ninja import Field
 from pydantic import AfterValidator, BaseModel, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from arena.api.schemas import CallIn, ErrorOut, Name, Seconds, Text, first_wrong
+from arena.data.formats.records import MOST_QUESTIONS, Reason
 from arena.models import Answer, Comparison, Score
 from arena.models.comparisons import Opinion
 from arena.rating.opinions import Check, Checks, Rating, Said, TextScore
 
-Reason = Literal["empty", "out_of_range", "unparsable", "truncated", "refused", "undecided"]
 Value = Literal["yes", "no", "unknown"]
 OneOfTwo = Annotated[Decimal, Field(max_digits=8, decimal_places=3, allow_inf_nan=False)]
 Whole = Annotated[int, Field(strict=True, ge=-(2**31), le=2**31 - 1)]
@@ -24,7 +24,6 @@ Number = Annotated[float, Field(strict=True, ge=-1e9, le=1e9)]
 """Of any scale that somebody uses; the difference of the greatest floats is infinite."""
 MOST_AT_ONCE = 100
 MOST_REASONS = 100
-MOST_QUESTIONS = 1000
 
 
 class OpinionOut(BaseModel):

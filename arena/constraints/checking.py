@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from arena.constraints.texts import Range, Text, without_case
-from arena.data.formats.files import json_type
+from arena.data.formats.values import json_type
 
 MOST: Final = 1_000_000  # that can be counted
 MOST_PARTS: Final = 20  # positions, terms, or constraints in any

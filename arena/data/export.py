@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from arena.data.formats.non_answers import THINKING
-from arena.data.formats.ours import BUILDERS
+from arena.data.formats.ours import record_of
 from arena.data.formats.reading import Fields, Kind
 from arena.data.formats.records import Item, Place
 from arena.data.formats.writing import Row
@@ -50,9 +50,9 @@ def records(study: Study) -> Iterator[Item]:
     for kind in (Kind.PROMPTS, Kind.COMPLETIONS, Kind.PAIRS):
         for row in rows(study, kind.name.lower()):
             fields = Fields(row, Place(f"study {study.slug}"))
-            record = BUILDERS[kind](fields)
+            record = record_of(kind, fields)
             yield from fields.problems
-            if not fields.problems:
+            if record and not fields.problems:
                 yield record
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.forms.fields import InvalidJSONInput
 
-from arena.data.formats.reading import unstorable
+from arena.data.formats.values import unstorable
 
 
 class JSONInput(forms.JSONField):

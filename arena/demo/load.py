@@ -134,7 +134,8 @@ def _golds(folder: Path) -> Iterator[GoldRecord]:
     for prompt, answers in groupby(rows, key=lambda row: str(row["prompt"])):
         for first, second in combinations(answers, 2):
             gold = "first" if first["extra"]["quality"] > second["extra"]["quality"] else "second"
-            yield GoldRecord(prompt, first["contestant"], second["contestant"], gold, "the demo’s authors")
+            sides = {"first": first["contestant"], "second": second["contestant"]}
+            yield GoldRecord(prompt=prompt, **sides, gold=gold, source="the demo’s authors")
 
 
 def _opinions(folder: Path) -> Iterator[ScoreRecord | AnswerRecord]:

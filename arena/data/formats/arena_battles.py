@@ -17,9 +17,9 @@ from arena.data.formats.reading import (
     Mentions,
     digest,
     read_rows,
-    unstorable,
 )
 from arena.data.formats.records import ComparisonRecord, CompletionRecord, Item, PromptRecord
+from arena.data.formats.values import unstorable
 from arena.rating.subsets import NO_PROMPT_SUBSET
 
 FLAGS: Final = {"winner_model_a": "first", "winner_tie": "tie", "winner_model_b": "second"}

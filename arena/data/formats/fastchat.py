@@ -5,8 +5,8 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
-from arena.data.formats.files import InputFile, json_type
-from arena.data.formats.reading import MAX_SCORE, Build, Companions, Fields, Format, Head, Kind, read_rows
+from arena.data.formats.files import InputFile
+from arena.data.formats.reading import Build, Companions, Fields, Format, Head, Kind, read_rows
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -18,6 +18,7 @@ from arena.data.formats.records import (
     ScoreRecord,
 )
 from arena.data.formats.text_scores import Mentioned, on_scale
+from arena.data.formats.values import MAX_SCORE, json_type
 
 DEFAULT_JUDGE: Final = "gpt-4"  # reviewer unless the file is named after another: gpt-3.5-turbo_review_...
 NOT_READ: Final = (Decimal(-1), Decimal(-1))  # scores for a reply without any

@@ -24,15 +24,10 @@ from arena.data.formats import encodings, headers, workbooks, writing
 from arena.data.formats.encodings import CHUNK
 from arena.data.formats.headers import HeaderError
 from arena.data.formats.records import Note, Place, Problem
+from arena.data.formats.values import json_type
 
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _TAIL: Final = 16  # an error this near the end may come from a value that was cut in two
-
-
-def json_type(value: object) -> str:
-    """A JSON value's type in words."""
-    names: dict[type, str] = {bool: "true or false", str: "a text", list: "a list", dict: "an object"}
-    return "null" if value is None else names.get(type(value), "a number")
 
 
 class JsonError(ValueError):

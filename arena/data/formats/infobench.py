@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
-from arena.data.formats.files import InputFile, json_type
+from arena.data.formats.files import InputFile
 from arena.data.formats.reading import (
     Companions,
     DataSet,
@@ -29,6 +29,7 @@ from arena.data.formats.records import (
     PromptRecord,
     QuestionRecord,
 )
+from arena.data.formats.values import json_type
 
 UNNAMED: Final = "the checks (eval) are left out; name the judge who made them"
 _VALUES: Final = {True: "yes", False: "no", None: None}

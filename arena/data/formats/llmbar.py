@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from arena.data.formats.files import InputFile, json_type
+from arena.data.formats.files import InputFile
 from arena.data.formats.reading import (
     SUBSET,
     SUBSET_AND_JUDGE,
@@ -36,6 +36,7 @@ from arena.data.formats.text_pairs import (
     no_rating,
     score,
 )
+from arena.data.formats.values import json_type
 
 SOURCE: Final = "LLMBar"
 ORDERS: Final = {"swap = False": AS_GIVEN, "swap = True": SWAPPED}

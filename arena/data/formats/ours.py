@@ -1,16 +1,17 @@
 """Likert Arena's own records as JSON objects or table rows. Pure."""
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from typing import Any, Final, NamedTuple
 
-from arena.data.formats.files import Form, InputFile, json_type
+from pydantic import TypeAdapter, ValidationError
+
+from arena.data.formats.files import Form, InputFile
 from arena.data.formats.reading import (
     DISTURBING,
-    MAX_SCORE,
     Companions,
     Fields,
     Format,
@@ -23,25 +24,23 @@ from arena.data.formats.reading import (
 from arena.data.formats.records import (
     CONSENSUS_FIELDS,
     FIELDS,
+    GOLD,
     NO_CONSENSUS,
-    AnswerRecord,
-    ComparisonRecord,
+    RECORDS,
+    SIDES,
     CompletionRecord,
-    ContestantRecord,
-    FeatureRecord,
     GoldRecord,
     Item,
     PromptRecord,
-    QuestionRecord,
-    RaterRecord,
     Record,
     ReferenceRecord,
     ScoreRecord,
     Unused,
+    attributes,
+    scale_faults,
 )
 from arena.data.formats.text_scores import Mentioned
-from arena.features import known as features
-from arena.rating import scales
+from arena.data.formats.values import LARGEST_SCORE, MAX_SCORE, json_type, unstorable
 from arena.rating.subsets import TRAINING_SUBSET
 
 MOST_BENCHMARKS: Final = 20
@@ -49,11 +48,6 @@ MOST_BENCHMARKS: Final = 20
 LONGEST_NAME: Final = 60
 
 LONGEST_FACT: Final = 500
-
-LARGEST_SCORE: Final = 1e12
-
-MOST_QUESTIONS: Final = 1000
-"""Of a prompt; also the most turns."""
 
 BENCHMARK_PREFIX: Final = "benchmark."
 
@@ -124,10 +118,6 @@ def _number(value: Any) -> Any:
         return value
 
 
-REASONS: Final = ("empty", "out_of_range", "unparsable", "truncated", "refused", "undecided")
-GOLD: Final = ("first", "tie", "second")
-SIDES: Final = ("first", "second")
-
 NEEDS: Final = (
     "for prompts id and instruction or turns; for models name; "
     "for answers prompt and text or turns; for raters rater and rater_kind; for gold labels prompt, first, "
@@ -173,13 +163,24 @@ def recognise(fields: Set[str]) -> Kind | None:
 
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
+    """The records of a file; a score is by the judge after whom it is named unless it names a rater."""
     mentioned = Mentioned()
 
-    def built(fields: Fields) -> list[Item]:
+    def built(fields: Fields) -> Iterator[Item]:
         # A pair about which there is no consensus has no label.
-        if kind is Kind.PAIRS and fields.peek("consensus") == NO_CONSENSUS:
-            return []
-        return _scored(fields, file, mentioned) if kind is Kind.SCORES else [BUILDERS[kind](fields)]
+        if kind is Kind.PAIRS and "consensus" in fields:
+            said = {entry.name: fields.take(entry.name) for entry in CONSENSUS_FIELDS}
+            if said["consensus"] == NO_CONSENSUS:
+                return
+        if is_by_file := kind is Kind.SCORES and "rater" not in fields:
+            fields.put("rater", file.cased_stem)
+            fields.put("rater_kind", "judge")
+        record = record_of(kind, fields)
+        if isinstance(record, ScoreRecord):
+            yield from mentioned.records(record.prompt, record.subset, record.contestant, record.place)
+            record = replace(record, rater_from_path=is_by_file)
+        if record:
+            yield record
 
     if file.form is Form.CELLS:
         yield from read_rows(file, lambda fields: built(fields.unguarded()))
@@ -192,16 +193,6 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
         yield Unused(file.place(), found)
 
 
-def _scored(fields: Fields, file: InputFile, mentioned: Mentioned) -> list[Item]:
-    """A score, by the judge after whom the file is named unless it names another rater."""
-    is_named = "rater" in fields
-    if not is_named:
-        fields.put("rater", file.cased_stem)
-        fields.put("rater_kind", "judge")
-    record = replace(_score(fields), rater_from_path=not is_named)
-    return [*mentioned.records(record.prompt, record.subset, record.contestant, record.place), record]
-
-
 def unused(file: InputFile, kind: Kind) -> tuple[str, ...]:
     """The columns that are no fields of this kind, and are kept as they are."""
     if kind in (Kind.RATERS, Kind.PAIRS, Kind.QUESTIONS, Kind.FEATURES):
@@ -212,38 +203,64 @@ def unused(file: InputFile, kind: Kind) -> tuple[str, ...]:
     )
 
 
-def _contestant(fields: Fields) -> ContestantRecord:
-    return ContestantRecord(
-        name=fields.required_text("name"),
-        slug=fields.optional_text("slug"),
-        kind=fields.choice("kind", ("model", "people")),
-        family=fields.optional_text("family"),
-        organisation=fields.optional_text("organisation"),
-        licence=fields.optional_text("licence"),
-        size=fields.optional_text("size"),
-        generation=fields.mapping("generation"),
-        benchmarks=take_benchmarks(fields),
-        retired_at=fields.moment("retired_at"),
-        extra=fields.rest(),
-        place=fields.place,
-    )
+_MISSING: Final = {
+    "points": "missing; say on how many points the rating was given",
+    "question": "missing; give the position of the requirement",
+    "value": "missing; leave out the row of a feature that has no value",
+    "gold": f"missing; one of {', '.join(GOLD)}",
+}
+_WITHOUT_EXTRA: Final = {
+    Kind.RATERS: "a rater",
+    Kind.QUESTIONS: "a requirement",
+    Kind.FEATURES: "a feature",
+    Kind.PAIRS: "a pair",
+}
 
 
-def _prompt(fields: Fields) -> PromptRecord:
-    turns = fields.turns("instruction")
-    if turns and not turns[0].strip():
-        fields.problem("instruction", "empty")
-    return PromptRecord(
-        id=fields.required_text("id"),
-        turns=turns,
-        subset=fields.text("subset"),
-        category=fields.optional_text("category"),
-        domain=fields.optional_text("domain"),
-        input=fields.optional_text("input"),
-        references=_references(fields),
-        extra=fields.rest(),
-        place=fields.place,
-    )
+class _Shape:
+    """How rows become records of one kind."""
+
+    def __init__(self, kind: Kind) -> None:
+        record = RECORDS[kind.name.lower()]
+        self.adapter: TypeAdapter[Record] = TypeAdapter(record)
+        fields = attributes(record)
+        self.made = {name: several[0].name for name, several in fields.items() if name in _MADE}
+        self.named = {name: one.name for name, (one, *_) in fields.items() if name not in {*_MADE, "extra"}}
+        self.names = {field: name for name, field in self.named.items()}
+        self.known = [one.name for one in FIELDS[kind.name.lower()] if not one.name.endswith("_id")]
+
+
+_SHAPES: Final = cache(_Shape)
+
+
+def record_of(kind: Kind, fields: Fields) -> Record | None:
+    """The record of this kind that the fields make; None after problems that leave none."""
+    shape = _SHAPES(kind)
+    given = {name: _MADE[name](fields, field) for name, field in shape.made.items()}
+    given |= fields.take_all(shape.names)
+    if what := _WITHOUT_EXTRA.get(kind):
+        _refuse_unknown(fields, what, shape.known)
+    else:
+        given["extra"] = fields.rest()
+    try:
+        record = shape.adapter.validate_python({**given, "place": fields.place}, context=fields.written)
+    except ValidationError as error:
+        for fault in error.errors(include_url=False):
+            _report(fields, shape, fault)
+        return None
+    for wrong in record.wrong():
+        fields.problem(*wrong)
+    return record
+
+
+def _report(fields: Fields, shape: _Shape, fault: Mapping[str, Any]) -> None:
+    attribute, *parts = fault["loc"]
+    name = shape.named[attribute]
+    if fault["type"] == "missing":
+        fields.problem(name, _MISSING.get(name, "missing"))
+    elif fault["type"] == "value_error" and not unstorable(fault["input"]):  # which is said already
+        inner = parts if attribute == "criteria" else ()
+        fields.problem(".".join([name, *map(str, inner)]), str(fault["ctx"]["error"]))
 
 
 def _references(fields: Fields) -> tuple[ReferenceRecord, ...]:
@@ -269,45 +286,6 @@ def _references(fields: Fields) -> tuple[ReferenceRecord, ...]:
             fields.problem(name, f'the author "{reference.author}" has two references')
         found[reference.author] = reference
     return tuple(found.values())
-
-
-def _completion(fields: Fields) -> CompletionRecord:
-    contestant = fields.optional_text("contestant")
-    external_id = fields.text("id")
-    if not (contestant or "").strip() and not external_id.strip():
-        reason = (
-            "missing; name the model that wrote the answer, or give the answer an id. If the rows are "
-            "requirements, give each its position"
-        )
-        fields.problem("contestant", reason)
-    return CompletionRecord(
-        prompt=fields.required_text("prompt"),
-        turns=fields.turns("text"),
-        subset=fields.text("subset"),
-        contestant=contestant or None,
-        id=external_id,
-        extra=fields.rest(),
-        place=fields.place,
-    )
-
-
-def _rater(fields: Fields) -> RaterRecord:
-    groups = fields.texts("groups")
-    record = RaterRecord(
-        slug=fields.required_text("rater"),
-        kind=_rater_kind(fields),
-        name=fields.optional_text("name"),
-        simulated=fields.flag("simulated"),
-        groups=groups,
-        facts=take_facts(fields),
-        derived_from=fields.texts("derived_from"),
-        place=fields.place,
-    )
-    only_judges = [*record.facts, *(["derived_from"] if record.derived_from else [])]
-    if only_judges and record.kind == "person":
-        fields.problem(only_judges[0], "only a judge has this")
-    _refuse_unknown(fields, "a rater", [entry.name for entry in FIELDS["raters"]])
-    return record
 
 
 PRICES: Final = ("prompt", "completion", "thousand_pairs")
@@ -345,265 +323,19 @@ def _prices(fields: Fields) -> dict[str, Any]:
     return given
 
 
-def _rater_kind(fields: Fields) -> str:
-    return fields.choice("rater_kind", ("person", "judge")) or "person"
-
-
-def _comparison(fields: Fields) -> ComparisonRecord:
-    points = _points(fields)
-    identical = fields.flag("identical") or False
-    rating, reason = _verdict(fields, points, needed=not identical)
-    sides = _sides(fields)
-    seconds = fields.number("seconds", least=0, most=1e9)
-    rater_kind, members = _rater_kind(fields), fields.texts("derived_from")
-    if members and rater_kind == "person":
-        fields.problem("derived_from", "only a judge has this")
-    return ComparisonRecord(
-        prompt=fields.required_text("prompt"),
-        subset=fields.text("subset"),
-        **sides,
-        rater=fields.required_text("rater"),
-        rater_kind=rater_kind,
-        points=points,
-        rating=rating,
-        reason=reason,
-        identical=identical,
-        derived_from=members,
-        scores=_scores(fields),
-        raw_reply=fields.text("raw_reply"),
-        rationale=fields.text("rationale"),
-        seconds=None if seconds is None else float(seconds),
-        repeat=fields.integer("repeat"),
-        created_at=fields.moment("created_at"),
-        id=fields.text("id"),
-        criteria=_criteria(fields, points),
-        extra=fields.rest(),
-        place=fields.place,
-    )
-
-
-def _question(fields: Fields) -> QuestionRecord:
-    record = QuestionRecord(
-        prompt=fields.required_text("prompt"),
-        subset=fields.text("subset"),
-        position=fields.integer("position", least=1, most=MOST_QUESTIONS),
-        text=fields.required_text("text"),
-        labels=_labels(fields),
-        required=fields.flag("required"),
-        proposed_by=fields.optional_text("proposed_by"),
-        place=fields.place,
-    )
-    _refuse_unknown(fields, "a requirement", [entry.name for entry in FIELDS["questions"]])
-    return record
-
-
-def _labels(fields: Fields) -> tuple[str, ...] | None:
-    """A list of texts, or in a cell also texts between semicolons or commas."""
-    value = fields.peek("labels")
-    if "labels" not in fields:
-        fields.take("labels")
-        return None
-    if isinstance(value, str) and not value.lstrip().startswith("["):
-        parts = re.split("[;,]", fields.text("labels"))
-        return tuple(part.strip() for part in parts if part.strip())
-    return fields.texts("labels")
-
-
-def _score(fields: Fields) -> ScoreRecord:
-    lowest, highest = scale(fields)
-    problems = len(fields.problems)
-    score, expected = (_number_of(fields, name) for name in ("score", "expected"))
-    reason = fields.choice("reason", REASONS) or ""
-    if len(fields.problems) == problems:
-        _check_either(fields, "score", score, reason)
-    return ScoreRecord(
-        **_of_text(fields),
-        score=score,
-        expected=expected,
-        reason=reason,
-        lowest=lowest,
-        highest=highest,
-        turn=fields.integer("turn", most=MOST_QUESTIONS) or 0,
-        extra=fields.rest(),
-    )
-
-
 def scale(fields: Fields) -> tuple[float | None, float | None]:
     """The ends of the scale of a row, None where it does not say."""
-    lowest, highest = (_number_of(fields, name) for name in ("lowest", "highest"))
-    if lowest is not None and highest is not None and not lowest < highest:
-        fields.problem("highest", f"{highest:g} is not above the lowest score, {lowest:g}")
+    limit = LARGEST_SCORE
+    found = [fields.number(name, least=-limit, most=limit) for name in ("lowest", "highest")]
+    lowest, highest = (None if number is None else float(number) for number in found)
+    for wrong in scale_faults(lowest, highest):
+        fields.problem(*wrong)
     return lowest, highest
-
-
-def _number_of(fields: Fields, name: str) -> float | None:
-    number = fields.number(name, least=-LARGEST_SCORE, most=LARGEST_SCORE)
-    return None if number is None else float(number)
-
-
-def _check_either(fields: Fields, name: str, value: object, reason: str) -> None:
-    """Report a value beside a reason why there is none, or neither."""
-    if value is None and not reason:
-        fields.problem(name, f"missing; without one a reason is needed: {', '.join(REASONS)}")
-    elif value is not None and reason:
-        fields.problem("reason", f"given beside the {name}; give one of them")
-
-
-ANSWERS: Final = ("yes", "no", "unknown")
-
-
-def _answered(fields: Fields) -> AnswerRecord:
-    answer, reason = fields.choice("answer", ANSWERS), fields.choice("reason", REASONS) or ""
-    if not fields.problems:
-        _check_either(fields, "answer", answer, reason)
-    problems = len(fields.problems)
-    question = fields.integer("question", least=1, most=MOST_QUESTIONS)
-    if question is None and len(fields.problems) == problems:
-        fields.problem("question", "missing; give the position of the requirement")
-    return AnswerRecord(
-        **_of_text(fields), question=question or 1, answer=answer, reason=reason, extra=fields.rest()
-    )
-
-
-def _feature(fields: Fields) -> FeatureRecord:
-    name = fields.required_text("name")
-    variant = fields.required_choice("variant", tuple(features.Variant))
-    if not fields.problems and (reason := features.fault(name, variant)):
-        fields.problem("name", reason)
-    problems = len(fields.problems)
-    limit = features.LARGEST
-    value = fields.number("value", least=-limit, most=limit)
-    if value is None and len(fields.problems) == problems:
-        fields.problem("value", "missing; leave out the row of a feature that has no value")
-    elif not fields.problems and (reason := features.value_fault(name, variant, float(value or 0))):
-        fields.problem("value", reason)
-    record = FeatureRecord(
-        **_whose(fields),
-        turn=fields.integer("turn", most=MOST_QUESTIONS) or 0,
-        name=name,
-        variant=variant,
-        value=float(value or 0),
-        source=fields.text("source"),
-    )
-    _refuse_unknown(fields, "a feature", [entry.name for entry in FIELDS["features"]])
-    return record
-
-
-def _whose(fields: Fields) -> dict[str, Any]:
-    """The completion that a record is about."""
-    contestant, own_id = fields.text("contestant"), fields.text("completion")
-    if contestant.strip() and own_id.strip():
-        fields.problem("completion", "given beside contestant; give one of them")
-    if not contestant.strip() and not own_id.strip():
-        fields.problem("contestant", "missing; give the model, or the id of the answer as completion")
-    return {
-        "prompt": fields.required_text("prompt"),
-        "subset": fields.text("subset"),
-        "contestant": contestant,
-        "completion": own_id,
-        "place": fields.place,
-    }
-
-
-def _of_text(fields: Fields) -> dict[str, Any]:
-    """What a score and an answer have in common, but for what is left in the end."""
-    seconds = fields.number("seconds", least=0, most=1e9)
-    return {
-        **_whose(fields),
-        "rater": fields.required_text("rater"),
-        "rater_kind": _rater_kind(fields),
-        "raw_reply": fields.text("raw_reply"),
-        "rationale": fields.text("rationale"),
-        "seconds": None if seconds is None else float(seconds),
-        "repeat": fields.integer("repeat"),
-        "created_at": fields.moment("created_at"),
-        "id": fields.text("id"),
-    }
-
-
-def _gold(fields: Fields) -> GoldRecord:
-    sides = _sides(fields)
-    if "gold" not in fields:
-        fields.problem("gold", f"missing; one of {', '.join(GOLD)}")
-    record = GoldRecord(
-        prompt=fields.required_text("prompt"),
-        subset=fields.text("subset"),
-        **sides,
-        gold=fields.choice("gold", GOLD) or "",
-        source=fields.required_text("gold_source"),
-        place=fields.place,
-    )
-    if fields.take("consensus") is not None:
-        for entry in CONSENSUS_FIELDS:
-            fields.take(entry.name)
-    _refuse_unknown(
-        fields, "a pair", [entry.name for entry in FIELDS["pairs"] if not entry.name.endswith("_id")]
-    )
-    return record
 
 
 def _refuse_unknown(fields: Fields, what: str, known: Sequence[str]) -> None:
     for unknown in fields.rest():
         fields.problem(unknown, f"unknown field; {what} has {', '.join(known[:-1])} and {known[-1]}")
-
-
-def _sides(fields: Fields) -> dict[str, Any]:
-    """Name and own id of both completions, one of them empty."""
-    sides: dict[str, Any] = {}
-    for name in SIDES:
-        own_id = fields.text(f"{name}_id")
-        if not own_id.strip():
-            sides |= {name: fields.required_text(name), f"{name}_id": ""}
-            continue
-        if name in fields:
-            fields.problem(f"{name}_id", f"given beside {name}; give one of them")
-        fields.take(name)
-        sides |= {name: "", f"{name}_id": own_id}
-    if sides["first"] and sides["first"] == sides["second"]:
-        fields.problem("second", f'the same model as first ("{sides["first"]}")')
-    if sides["first_id"] and sides["first_id"] == sides["second_id"]:
-        fields.problem("second_id", f'the same answer as first_id ("{sides["first_id"]}")')
-    return sides
-
-
-def _points(fields: Fields) -> int:
-    problems = len(fields.problems)
-    points = fields.integer("points")
-    if points is None:
-        if len(fields.problems) == problems:
-            fields.problem("points", "missing; say on how many points the rating was given")
-        return 8
-    try:
-        return scales.check_points(points)
-    except scales.ScaleError as error:
-        fields.problem("points", str(error))
-        return 8
-
-
-def _verdict(fields: Fields, points: int, *, needed: bool) -> tuple[int | None, str]:
-    """Rating and reason, exactly one of them, or neither if not ``needed``."""
-    problems = len(fields.problems)
-    rating = fields.integer("rating", least=-(2**31))
-    reason = fields.choice("reason", REASONS) or ""
-    if len(fields.problems) > problems:
-        return None, reason
-    if needed and rating is None and not reason:
-        fields.problem("rating", f"missing; an answer without a rating needs a reason: {', '.join(REASONS)}")
-    elif rating is not None and reason:
-        fields.problem("reason", "given beside a rating; an answer has one or the other")
-    elif rating is not None:
-        _check_rating(fields, "rating", rating, points)
-    return rating, reason
-
-
-def _check_rating(fields: Fields, name: str, rating: object, points: int) -> None:
-    if isinstance(rating, bool) or not isinstance(rating, int):
-        fields.problem(name, f"expected a whole number, found {json_type(rating)}")
-        return
-    try:
-        scales.check_rating(rating, points)
-    except scales.ScaleError as error:
-        fields.problem(name, str(error))
 
 
 def _scores(fields: Fields) -> tuple[Decimal, Decimal] | None:
@@ -619,30 +351,14 @@ def _scores(fields: Fields) -> tuple[Decimal, Decimal] | None:
     return None
 
 
-def _criteria(fields: Fields, points: int) -> dict[str, int | str]:
-    criteria = fields.mapping("criteria") or {}
-    for name, said in criteria.items():
-        if not isinstance(said, str):
-            _check_rating(fields, f"criteria.{name}", said, points)
-        elif said not in REASONS:
-            fields.problem(
-                f"criteria.{name}", f'"{said}" is neither a rating nor one of {", ".join(REASONS)}'
-            )
-    return criteria
-
-
-BUILDERS: Final[dict[Kind, Callable[[Fields], Record]]] = {
-    Kind.CONTESTANTS: _contestant,
-    Kind.RATERS: _rater,
-    Kind.PROMPTS: _prompt,
-    Kind.COMPLETIONS: _completion,
-    Kind.PAIRS: _gold,
-    Kind.COMPARISONS: _comparison,
-    Kind.QUESTIONS: _question,
-    Kind.SCORES: _score,
-    Kind.ANSWERS: _answered,
-    Kind.FEATURES: _feature,
+_MADE: Final[Mapping[str, Callable[[Fields, str], Any]]] = {
+    "benchmarks": lambda fields, _: take_benchmarks(fields),
+    "turns": lambda fields, single: fields.turns(single),
+    "references": lambda fields, _: _references(fields),
+    "facts": lambda fields, _: take_facts(fields),
+    "scores": lambda fields, _: _scores(fields),
 }
+"""What is made of several fields, or of the parts of one, by attribute; gets the first of the fields."""
 
 # --- Training pairs and hidden checks. A row becomes a prompt apart from those of the study, two completions
 # without a contestant, and a pair with a gold label. The completions are named after their places in the

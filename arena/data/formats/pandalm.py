@@ -7,7 +7,7 @@ by an id of its own. A judge's file names rows of the test set by number: both a
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from arena.data.formats.files import InputFile, json_type
+from arena.data.formats.files import InputFile
 from arena.data.formats.reading import (
     SUBSET_AND_JUDGE,
     Companions,
@@ -28,6 +28,7 @@ from arena.data.formats.records import (
     PromptRecord,
     RaterRecord,
 )
+from arena.data.formats.values import json_type
 
 ANNOTATORS: Final = ("annotator1", "annotator2", "annotator3")
 RATINGS: Final = {1: 1, 0: 2, 2: 3}

@@ -1,17 +1,16 @@
 """Reads rows field by field; what a format is. Pure."""
 
 import hashlib
-import json
-import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
+from datetime import datetime
+from decimal import Decimal
 from enum import IntEnum
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from arena.data.formats.files import Form, InputFile, json_type
+from arena.data.formats import values
+from arena.data.formats.files import Form, InputFile
 from arena.data.formats.records import (
     CompletionRecord,
     ContestantRecord,
@@ -22,19 +21,14 @@ from arena.data.formats.records import (
     PromptRecord,
     RaterRecord,
 )
+from arena.data.formats.values import Written
 from arena.data.formats.writing import GUARDED
 from arena.texts.visible import contains
 
-MAX_DEPTH: Final = 32
-
-_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+T = TypeVar("T")
 
 DISTURBING: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters, and those that change the direction of text."""
-
-MAX_SCORE: Final = Decimal(99_999)
-YEARS: Final = range(1900, 2200)  # databases and time zones fail at the very first and last years
-_WHOLE: Final = re.compile(r"\s*([-+]?[0-9]{1,18})(\.0+)?\s*")
 
 
 def why_disturbing(text: str) -> str:
@@ -50,20 +44,19 @@ class Fields:
     numbers and JSON are texts and an empty cell is no value.
     """
 
-    def __init__(self, values: Mapping[str, Any], place: Place, *, cells: bool = False) -> None:
+    def __init__(self, given: Mapping[str, Any], place: Place, *, cells: bool = False) -> None:
         self.place = place
         self.problems: list[Problem] = []
-        self._values = dict(values)
-        self._cells = cells
-        self._json_texts = cells
+        self.written = Written(cells=cells, json_texts=cells)
+        self._values = dict(given)
         self._shown: Mapping[str, str] = {}
-        for name, value in values.items():
-            if reason := unstorable(value) or unstorable(name):
+        for name, value in given.items():
+            if reason := values.unstorable(value) or values.unstorable(name):
                 self.problem(name.replace("\0", ""), reason)
 
     def __contains__(self, name: str) -> bool:
         """Whether the field has a value."""
-        return self._values.get(name) is not None and not (self._cells and self._values[name] == "")
+        return self._values.get(name) is not None and not (self.written.cells and self._values[name] == "")
 
     def problem(self, name: str, reason: str) -> None:
         self.problems.append(Problem(self.place, self.shown(name), reason))
@@ -81,7 +74,7 @@ class Fields:
 
     def with_json_texts(self) -> "Fields":
         """These fields with lists and objects given as JSON texts."""
-        self._json_texts = True
+        self.written = self.written._replace(json_texts=True)
         return self
 
     def put(self, name: str, value: Any) -> None:
@@ -98,9 +91,16 @@ class Fields:
             self._values.pop(column, None)
         return found
 
-    def under_other_names(self, values: Mapping[str, Any], columns: Mapping[str, str]) -> "Fields":
+    def take_all(self, names: Mapping[str, str]) -> dict[str, Any]:
+        """Remove the columns in ``names`` and return their values, but for absent ones, by these names."""
+        found = {column: value for column, value in self._values.items() if column in names}
+        self._values = {name: value for name, value in self._values.items() if name not in found}
+        empty = "" if self.written.cells else None
+        return {names[column]: value for column, value in found.items() if value not in (None, empty)}
+
+    def under_other_names(self, given: Mapping[str, Any], columns: Mapping[str, str]) -> "Fields":
         """Fields of these values, whose problems are added here and name the columns."""
-        other = Fields(values, self.place, cells=True)
+        other = Fields(given, self.place, cells=True)
         other._shown = {
             name: f"{name} (column {column})" for name, column in columns.items() if name != column
         }
@@ -110,28 +110,29 @@ class Fields:
     def take(self, name: str) -> Any:
         """The raw value; None if absent, null or an empty cell."""
         value = self._values.pop(name, None)
-        return None if self._cells and value == "" else value
+        return None if self.written.cells and value == "" else value
+
+    def _read(self, name: str, read: Callable[[Any, Written], T]) -> T | None:
+        """The value as it is read, or None if it is absent or after a problem."""
+        value = self.take(name)
+        try:
+            return None if value is None else read(value, self.written)
+        except values.FieldError as error:
+            self.problem(name, str(error))
+        return None
 
     def optional_text(self, name: str) -> str | None:
         """A text or None; whole numbers count, because ids may be numbers."""
-        value = self.take(name)
-        if value is None or isinstance(value, str):
-            return value
-        if isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
-        self.problem(name, f"expected a text, found {json_type(value)}")
-        return None
+        return self._read(name, values.text)
 
     def text(self, name: str) -> str:
         return self.optional_text(name) or ""
 
     def required_text(self, name: str) -> str:
         """A text that must not be blank."""
-        problems = len(self.problems)
-        value = self.text(name)
-        if not value.strip() and len(self.problems) == problems:
+        if name not in self:
             self.problem(name, "missing")
-        return value
+        return self._read(name, values.name) or ""
 
     def two_names(self, first: str, second: str, what: str) -> tuple[str, str]:
         """Two texts that must be neither blank nor the same; they name a ``what``."""
@@ -142,112 +143,38 @@ class Fields:
 
     def texts(self, name: str) -> tuple[str, ...]:
         """A list of texts; empty if absent."""
-        value = self.json(name)
-        if value is None or (isinstance(value, list) and all(isinstance(text, str) for text in value)):
-            return tuple(value or ())
-        self.problem(name, "expected a list of texts")
-        return ()
+        return self._read(name, values.texts) or ()
 
     def required_choice(self, name: str, choices: Collection[str]) -> str:
         """A text that must be one of ``choices``."""
-        value = self.required_text(name)
-        if value and value not in choices:
-            self.problem(name, f'"{value}" is not one of {", ".join(choices)}')
-        return value
+        if name not in self:
+            self.problem(name, "missing")
+        return self._read(name, values.one_of(choices)) or ""
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str | None:
-        value = self.optional_text(name)
-        if value is not None and value not in choices:
-            self.problem(name, f'"{value}" is not one of {", ".join(choices)}')
-            return None
-        return value
+        return self._read(name, values.one_of(choices))
 
     def integer(self, name: str, *, least: int = 0, most: int = 2**31 - 1) -> int | None:
         """A whole number within bounds, or None if absent."""
-        value = self.take(name)
-        if self._cells and isinstance(value, str):
-            whole = whole_number(value)
-            if whole is None:
-                self.problem(name, f'"{value}" is not a whole number')
-            value = whole
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int):
-            found = value if isinstance(value, float) else json_type(value)
-            self.problem(name, f"expected a whole number, found {found}")
-            return None
-        if not least <= value <= most:
-            self.problem(name, f"{value} is not between {least} and {most}")
-            return None
-        return value
+        return self._read(name, values.whole(least, most))
 
     def number(self, name: str, *, least: float, most: float) -> Decimal | None:
         """A finite number in ``[least, most)``, or None if absent."""
-        value = self.take(name)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float | str):
-            self.problem(name, f"expected a number, found {json_type(value)}")
-            return None
-        if isinstance(value, str) and not self._cells:
-            self.problem(name, "expected a number, found a text")
-            return None
-        try:
-            number = Decimal(str(value).strip().replace("_", "x"))
-        except InvalidOperation:
-            self.problem(name, f'"{value}" is not a number')
-            return None
-        if not number.is_finite():
-            self.problem(name, f"{value} is not a finite number")
-        elif not least <= number < most:
-            self.problem(name, f"{value} is not between {least:g} and {most:g}")
-        else:
-            return number
-        return None
+        return self._read(name, values.decimal(least, most))
 
     def flag(self, name: str) -> bool | None:
-        value = self.take(name)
-        if self._cells and isinstance(value, str):
-            value = {"true": True, "false": False}.get(value.lower(), value)
-        if value is None or isinstance(value, bool):
-            return value
-        self.problem(name, "expected true or false")
-        return None
+        return self._read(name, values.flag)
 
     def moment(self, name: str) -> datetime | None:
         """A time in ISO 8601 (UTC without a zone) or seconds since 1970."""
-        value = self.take(name)
-        if value is None:
-            return None
-        moment = _moment(value)
-        if moment is not None and moment.year in YEARS:
-            return moment
-        self.problem(name, f"{str(value)[:40]!r} is neither an ISO 8601 time nor seconds since 1970")
-        return None
+        return self._read(name, values.moment)
 
     def json(self, name: str) -> Any:
         """A raw value; in a table, the JSON in the cell."""
-        value = self.take(name)
-        if not self._json_texts or not isinstance(value, str):
-            return value
-        try:
-            parsed = json.loads(value)
-        except (ValueError, RecursionError):
-            self.problem(name, "the cell does not hold valid JSON")
-            return None
-        if reason := unstorable(parsed):
-            self.problem(name, reason)
-            return None
-        return parsed
+        return self._read(name, values.anything)
 
     def mapping(self, name: str) -> dict[str, Any] | None:
-        value = self.json(name)
-        if value is None or isinstance(value, dict):
-            return value
-        self.problem(name, f"expected an object, found {json_type(value)}")
-        return None
+        return self._read(name, values.mapping)
 
     def turns(self, single: str, *, required: bool = True) -> tuple[str, ...]:
         """The texts of ``turns``, or the one text of the field ``single``."""
@@ -261,7 +188,7 @@ class Fields:
             self.problem("turns", "expected a list of texts")
             return ()
         # An empty cell under a text column is a text with nothing in it.
-        if self._cells and isinstance(self._values.get(single), str):
+        if self.written.cells and isinstance(self._values.get(single), str):
             return (self._values.pop(single),)
         if single in self:
             self.take("turns")
@@ -283,47 +210,10 @@ class Fields:
     def rest(self) -> dict[str, Any]:
         """The fields nobody read, and those of the object ``extra``."""
         extra = self.mapping("extra") or {}
-        kept = {
-            name: value for name, value in self._values.items() if name and not (self._cells and value == "")
-        }
+        cells = self.written.cells
+        kept = {name: value for name, value in self._values.items() if name and not (cells and value == "")}
         self._values = {}
         return {**extra, **kept}
-
-
-def whole_number(text: str) -> int | None:
-    """The whole number in a cell, or None."""
-    whole = _WHOLE.fullmatch(text)
-    return int(whole[1]) if whole else None
-
-
-def _moment(value: Any) -> datetime | None:
-    try:
-        if isinstance(value, str) and not value.replace(".", "", 1).isdigit():
-            moment = datetime.fromisoformat(value)
-            return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        if not isinstance(value, bool):
-            return datetime.fromtimestamp(float(value), UTC)
-    except (ValueError, TypeError, OverflowError, OSError):
-        pass
-    return None
-
-
-def unstorable(value: Any, depth: int = 0) -> str:
-    """Why a database cannot store a value, or an empty text."""
-    if isinstance(value, str):
-        if "\0" in value:
-            return "holds a NUL character, which cannot be stored"
-        if not value.isascii() and _SURROGATE.search(value):
-            return "holds half of a surrogate pair, which cannot be stored"
-        return ""
-    if isinstance(value, float):
-        return "" if math.isfinite(value) else f"{value} is not a number that can be stored"
-    if isinstance(value, list | dict):
-        if depth >= MAX_DEPTH:
-            return f"nested more than {MAX_DEPTH} deep"
-        parts = value if isinstance(value, list) else (*value.keys(), *value.values())
-        return next((reason for part in parts if (reason := unstorable(part, depth + 1))), "")
-    return ""
 
 
 class Kind(IntEnum):
@@ -422,10 +312,10 @@ def read_rows(file: InputFile, build: Build, *, lenient: bool = False) -> Iterat
         if isinstance(row, Problem):
             yield row
             continue
-        line, values = row
-        fields = Fields(values, file.place(line), cells=lenient or formulas is not None)
+        line, given = row
+        fields = Fields(given, file.place(line), cells=lenient or formulas is not None)
         if formulas:
-            formulas.look_at(fields.place, values)
+            formulas.look_at(fields.place, given)
         items = list(build(fields))
         yield from fields.problems or items
     if formulas and formulas.count:

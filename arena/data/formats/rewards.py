@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from arena.data.formats.files import InputFile
 from arena.data.formats.reading import (
-    MAX_SCORE,
     SUBSET_AND_JUDGE,
     Companions,
     Fields,
@@ -30,6 +29,7 @@ from arena.data.formats.records import (
     RaterRecord,
 )
 from arena.data.formats.text_pairs import OUTPUTS, Said, TextPair, by_scores, score
+from arena.data.formats.values import MAX_SCORE
 
 _ANSWER: Final = frozenset({"prompt", "score"})
 _WHOSE: Final = ("model", "completion")

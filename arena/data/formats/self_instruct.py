@@ -8,9 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from arena.data.formats.files import InputFile, json_type
+from arena.data.formats.files import InputFile
 from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, read_rows
 from arena.data.formats.records import CompletionRecord, ContestantRecord, Item, PromptRecord
+from arena.data.formats.values import json_type
 
 PEOPLE: Final = "Human demonstrations"
 

@@ -22,10 +22,12 @@ from arena.data.formats.reading import (
     Mentions,
     digest,
     read_rows,
-    whole_number,
 )
 from arena.data.formats.records import (
     FIELDS,
+    GOLD,
+    REASONS,
+    SIDES,
     ComparisonRecord,
     CompletionRecord,
     ContestantRecord,
@@ -44,6 +46,7 @@ from arena.data.formats.records import (
     VerdictValues,
     in_words,
 )
+from arena.data.formats.values import whole_number
 from arena.data.formats.workbooks import cell_text
 from arena.data.formats.writing import Type
 from arena.rating import scales
@@ -207,14 +210,14 @@ class ColumnMapping:
     def meanings(self) -> tuple[str, ...]:
         """What a value of the verdict may mean."""
         if self.verdict == "gold":
-            return ours.GOLD
+            return GOLD
         if self.verdict == "winner":
-            return (*ours.GOLD, *ours.REASONS)
+            return (*GOLD, *REASONS)
         if self.verdict == "answer":
-            return (*CHECKED, *ours.REASONS)
+            return (*CHECKED, *REASONS)
         points = whole_number(self.constants.get("points", ""))
         most = points if points in scales.POINTS else max(scales.POINTS)
-        return (*map(str, range(1, most + 1)), *ours.REASONS)
+        return (*map(str, range(1, most + 1)), *REASONS)
 
     def meaning_of(self, value: str, points: int | None = None) -> str | None:
         """What a value of the verdict means, or None if nobody said so."""
@@ -230,7 +233,7 @@ class ColumnMapping:
         """The meaning of a known word, or of the name of a side's column."""
         if self.verdict == "answer":
             return _OUTCOMES.get(value.lower())
-        first, second = ([self.columns.get(f"{side}{what}", "") for what in _OF_SIDE] for side in ours.SIDES)
+        first, second = ([self.columns.get(f"{side}{what}", "") for what in _OF_SIDE] for side in SIDES)
         return verdicts.side(value, first, second) if self.verdict in _OF_TWO else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -447,7 +450,7 @@ _NO_MODEL: Final = frozenset(
         *(
             word
             for name, words in _WORDS.items()
-            if name not in ours.SIDES and "_text" not in name
+            if name not in SIDES and "_text" not in name
             for word in words
         ),
     )
@@ -658,8 +661,8 @@ class _Reader:
         if prompt is not None:
             yield from self._mentions.prompt(fields, prompt)
         is_known = not self._mapping.verdict or self._translate(fields)
-        record = ours.BUILDERS[self._mapping.kind](fields)
-        if not is_known:
+        record = ours.record_of(self._mapping.kind, fields)
+        if not is_known or record is None:
             return
         if isinstance(record, ComparisonRecord | GoldRecord):
             yield from self._answers(fields, record, texts)
@@ -689,7 +692,7 @@ class _Reader:
             self._values[value] += 1
             if meaning is None:
                 self._unknown.setdefault(value, (fields.place, fields.shown(name)))
-        if meaning in ours.REASONS:
+        if meaning in REASONS:
             fields.put("reason", meaning)
         elif name == "winner":
             _put_winner(fields, meaning or "first")
@@ -699,12 +702,12 @@ class _Reader:
 
     def _named(self, fields: Fields, value: str) -> str | None:
         """The side whose model has this name, unless somebody said what the value means."""
-        first, second = ([cell_text(fields.peek(side))] for side in ours.SIDES)
+        first, second = ([cell_text(fields.peek(side))] for side in SIDES)
         return None if value in self._mapping.values else verdicts.named(value, first, second)
 
     def _texts(self, fields: Fields) -> dict[str, tuple[str, ...]]:
         """The texts of both sides; one without an author gets a digest of it as its id."""
-        texts = {name: fields.turns(f"{name}_text", required=False) for name in ours.SIDES}
+        texts = {name: fields.turns(f"{name}_text", required=False) for name in SIDES}
         for name, turns in texts.items():
             if name not in self._mapping and f"{name}_id" not in self._mapping:
                 if not turns:

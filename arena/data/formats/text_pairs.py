@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from itertools import chain
 from typing import Any, Final, Literal, NamedTuple
 
-from arena.data.formats.reading import MAX_SCORE, Fields, digest
+from arena.data.formats.reading import Fields, digest
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -19,6 +19,7 @@ from arena.data.formats.records import (
     PromptRecord,
     RaterRecord,
 )
+from arena.data.formats.values import MAX_SCORE
 
 Shown = tuple[Literal["1", "2"], Literal["1", "2"]]
 

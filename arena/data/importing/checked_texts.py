@@ -4,9 +4,8 @@ from collections import Counter
 from functools import cached_property
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from arena.data.formats.ours import MOST_QUESTIONS
 from arena.data.formats.reading import why_disturbing
-from arena.data.formats.records import AnswerRecord, QuestionRecord, ScoreRecord, TextRecord
+from arena.data.formats.records import MOST_QUESTIONS, AnswerRecord, QuestionRecord, ScoreRecord, TextRecord
 from arena.data.importing.import_report import ImportReport, Places, fits
 from arena.data.importing.opinions import Opinions, Resolved, Subject
 from arena.data.importing.raters import Raters

@@ -13,9 +13,8 @@ from django.forms import BoundField
 
 from arena.data.formats import table
 from arena.data.formats.catalogue import CATALOGUE
-from arena.data.formats.ours import REASONS
 from arena.data.formats.reading import OPINIONS, Kind
-from arena.data.formats.records import in_words
+from arena.data.formats.records import REASONS, in_words
 from arena.data.formats.table import KINDS, MAPPABLE, ColumnMapping, MappingError, Samples, guess, parts_of
 from arena.data.importing.import_report import ImportReport
 from arena.data.uploads.jobs import Upload, rows_of

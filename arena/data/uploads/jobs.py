@@ -22,9 +22,10 @@ from django.utils import timezone
 from arena.data.formats import table
 from arena.data.formats.catalogue import Choice, Source, Sources, gather, wide_table
 from arena.data.formats.files import About, BrokenFileError, InputFile
-from arena.data.formats.reading import Kind, unstorable
+from arena.data.formats.reading import Kind
 from arena.data.formats.records import Item
 from arena.data.formats.table import KINDS, ColumnMapping, suggest
+from arena.data.formats.values import unstorable
 from arena.data.importing.import_report import ImportReport, storable
 from arena.data.importing.imports import import_records
 from arena.models import ImportChunk, ImportFile, ImportJob, Prompt, Study

@@ -7,8 +7,9 @@ from typing import Any, Final
 from django.core.management.base import CommandError
 
 from arena.constraints.checking import ConstraintError, holds, parse, shown
-from arena.data.formats.files import BrokenFileError, InputFile, json_type
+from arena.data.formats.files import BrokenFileError, InputFile
 from arena.data.formats.records import Place, Problem
+from arena.data.formats.values import json_type
 from arena.management.command import ArenaCommand
 
 SHOWN: Final = 20

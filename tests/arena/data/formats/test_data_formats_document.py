@@ -9,7 +9,7 @@ import pytest
 from arena.data.formats import ours
 from arena.data.formats.catalogue import CATALOGUE
 from arena.data.formats.reading import Fields, Kind
-from arena.data.formats.records import FIELDS, NOWHERE, Problem
+from arena.data.formats.records import FIELDS, NOWHERE, REASONS, Problem
 from tests.arena.data.formats.reading import read, write_lines
 
 DOCUMENT = (Path(__file__).parents[4] / "docs" / "data-formats.md").read_text()
@@ -17,7 +17,7 @@ EXAMPLES = re.findall(r"^`(\{.*\})`$", DOCUMENT, re.MULTILINE)
 
 
 def test_every_format_and_reason_is_described() -> None:
-    assert all(f"`{name}`" in DOCUMENT for name in [*CATALOGUE, *ours.REASONS])
+    assert all(f"`{name}`" in DOCUMENT for name in [*CATALOGUE, *REASONS])
 
 
 SECTIONS = {
@@ -52,13 +52,13 @@ def test_every_field_has_its_place_in_a_record(name: str) -> None:
     """What no builder reads would come back as a further field, or as an unknown one."""
     kind = Kind[name.upper()]
     fields = Fields({entry.name: None for entry in FIELDS[name]}, NOWHERE)
-    record = ours.BUILDERS[kind](fields)
+    record = ours.record_of(kind, fields)
     assert not getattr(record, "extra", {})
     assert not [problem for problem in fields.problems if "unknown field" in problem.reason]
 
 
 def test_every_kind_has_an_example_and_every_example_is_read(tmp_path: Path) -> None:
-    assert len({ours.recognise(json.loads(example).keys()) for example in EXAMPLES}) == len(ours.BUILDERS)
+    assert len({ours.recognise(json.loads(example).keys()) for example in EXAMPLES}) == len(FIELDS)
     for number, example in enumerate(EXAMPLES):
         *_, record = read(write_lines(tmp_path, f"{number}.jsonl", example))
         assert not isinstance(record, Problem), example

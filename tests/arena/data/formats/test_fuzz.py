@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.data.formats.catalogue import gather
-from arena.data.formats.reading import unstorable
 from arena.data.formats.records import (
     AnswerRecord,
     ComparisonRecord,
@@ -22,6 +21,7 @@ from arena.data.formats.records import (
     QuestionRecord,
     ScoreRecord,
 )
+from arena.data.formats.values import unstorable
 from tests.arena.data.formats.test_alpaca_eval import ANNOTATION, OUTPUT
 from tests.arena.data.formats.test_arena_battles import BATTLE, PREFERENCE
 from tests.arena.data.formats.test_fastchat import ANSWER, CHOICES, GRADE, JUDGMENT, QUESTION, REVIEW

@@ -53,9 +53,8 @@ def everything() -> Rows:
 def apart(use: str) -> list[Item]:
     """A pair for raters and not for the study: training, or a hidden check."""
     texts = [CompletionRecord(use, (side,), subset=TRAINING_SUBSET, id=side) for side in ("first", "second")]
-    label = GoldRecord(
-        use, "", "", "tie", "experts", subset=TRAINING_SUBSET, first_id="first", second_id="second", use=use
-    )
+    sides = {"first_id": "first", "second_id": "second"}
+    label = GoldRecord(prompt=use, subset=TRAINING_SUBSET, **sides, gold="tie", source="experts", use=use)
     return [PromptRecord(use, ("Once.",), subset=TRAINING_SUBSET), *texts, label]
 
 

@@ -8,7 +8,6 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from arena.data.formats.reading import MAX_SCORE
 from arena.data.formats.records import (
     CompletionRecord,
     ContestantRecord,
@@ -18,6 +17,7 @@ from arena.data.formats.records import (
     RaterRecord,
     ReferenceRecord,
 )
+from arena.data.formats.values import MAX_SCORE
 from arena.data.importing import imports
 from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import InvalidStudyError, import_records
