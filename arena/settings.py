@@ -16,6 +16,7 @@ from arena.process.environment import (
     mail_server,
     openid_providers,
     parse_database_url,
+    public_url,
     require_in_production,
     words,
 )
@@ -47,6 +48,10 @@ ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", []) or local_hosts(HOST)
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 # Where judges and commands reach the arena, themselves clients of its API.
 ARENA_URL = (env.str("ARENA_URL", "") or local_url(HOST, PORT)).rstrip("/")
+# Where people reach the arena: what the links in mails begin with, whatever host a request named.
+PUBLIC_URL = (env.str("PUBLIC_URL", "") or (public_url(ALLOWED_HOSTS) if PRODUCTION else ARENA_URL)).rstrip(
+    "/"
+)
 # How many proxies in front add the address they were called from to X-Forwarded-For.
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 1 if PRODUCTION else 0, validate=validate.Range(min=0))
 WEB_WORKERS = env.int("WEB_WORKERS", 1, validate=ONE_OR_MORE)
@@ -196,8 +201,16 @@ CELERY_TASK_ROUTES = {
 }
 # How long a worker that is told to stop waits for calls in flight, which would be paid twice otherwise.
 WORKER_STOP_SECONDS = env.float("WORKER_STOP_SECONDS", 150.0, validate=validate.Range(min=0))
-# What may be forgotten, seen by web and worker alike: how far an import has come, that it is to stop.
-CACHES = {"default": cache_for(CELERY_BROKER_URL)}
+CACHES = {
+    # What security counts: wrong codes, and codes that were used. It works while Redis is away.
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "cache",
+        "OPTIONS": {"MAX_ENTRIES": 20_000},  # beyond these a third is forgotten
+    },
+    # What may be forgotten, seen by web and worker alike: how far an import has come, that it is to stop.
+    "progress": cache_for(CELERY_BROKER_URL),
+}
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0 if EMBEDDED_WORKER else 30.0, validate=MORE_THAN_NONE)
 # Functions called at every sweep, and once when the embedded worker starts. Named as strings: they live in
 # the apps above this one.
@@ -346,7 +359,6 @@ CONTENT_SECURITY_POLICY = {
 }
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-SESSION_ENGINE = "arena.people.sessions"
 SESSION_COOKIE_HTTPONLY = True
 if PRODUCTION:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

@@ -6,6 +6,7 @@ from functools import wraps
 from secrets import randbelow
 from smtplib import SMTPException
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from allauth.account import forms as allauth_forms
 from allauth.account.adapter import DefaultAccountAdapter
@@ -129,9 +130,18 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             self.send_mail("account/email/unknown_account", email, {"signup_url": reverse("rate")})
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """The page says the same whether the mail could be sent or not; the log says why not."""
+        """The page says the same whether the mail could be sent or not; the log says why not.
+
+        Links lead to the arena's own address: a request may name another port, which others may listen at.
+        """
+        own = {
+            name: settings.PUBLIC_URL + urlsplit(value)._replace(scheme="", netloc="").geturl()
+            for name, value in context.items()
+            if name.endswith("_url")
+        }
         try:
-            super().send_mail(template_prefix, email, context)
+            host = urlsplit(settings.PUBLIC_URL).netloc
+            super().send_mail(template_prefix, email, context | own | {"own_host": host})
         except (OSError, SMTPException):
             log.exception("A mail about an account could not be sent. Look at EMAIL_URL.")
 

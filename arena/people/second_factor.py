@@ -10,6 +10,7 @@ from allauth.mfa.base.forms import AuthenticateForm as LibraryAuthenticateForm
 from allauth.mfa.base.forms import ReauthenticateForm as LibraryReauthenticateForm
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.forms import ActivateTOTPForm as LibraryActivateForm
+from allauth.mfa.totp.internal.auth import TOTP
 from allauth.mfa.utils import is_mfa_enabled
 from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
@@ -98,3 +99,10 @@ class ActivateForm(Labelled, LibraryActivateForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["code"].widget.attrs["inputmode"] = "numeric"
+
+    def clean_code(self) -> str:
+        """A code that sets the second factor up is used, and signs nobody in."""
+        code = str(super().clean_code())
+        if not TOTP(Authenticator(user=self.user))._mark_code_used(code):
+            raise SecondFactorAdapter().validation_error("incorrect_code")
+        return code

@@ -1,28 +1,13 @@
-"""Reading sessions, which every page of a signed-in person does, and ending all of an account."""
+"""Ending all sessions of an account."""
 
 from typing import Any, Final
 
 from django.contrib.auth import get_user_model
-from django.contrib.sessions.backends import db
+from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.db.models.signals import post_save
-from django.utils import timezone
-
-from arena.models.compiled import Compiled, given
 
 CHUNK: Final = 500
-
-_SESSION: Final = Compiled(
-    lambda: Session.objects.filter(session_key=given("key"), expire_date__gt=given("now"))
-)
-
-
-class SessionStore(db.SessionStore):
-    def _get_session_from_db(self) -> Session | None:
-        for found in _SESSION(key=self.session_key, now=timezone.now()):
-            return found
-        self._session_key = None
-        return None
 
 
 def connect() -> None:

@@ -189,6 +189,12 @@ def local_hosts(host: str) -> list[str]:
     return [*hosts, name, *sorted(_bracketed(address) for address in addresses)]
 
 
+def public_url(allowed_hosts: Sequence[str]) -> str:
+    """The address of an arena in production: the first of its hosts that is a whole name."""
+    names = [host for host in allowed_hosts if not host.startswith((".", "*"))]
+    return f"https://{names[0] if names else 'localhost'}"
+
+
 def local_url(host: str, port: int) -> str:
     """The address at which this machine reaches the arena."""
     return f"http://{'127.0.0.1' if host in WILDCARD_HOSTS else _bracketed(host)}:{port}"

@@ -179,12 +179,15 @@ def said_seconds(sent: str) -> float | None:
 
 
 def believable_seconds(sent: str, assignment: Assignment | None) -> float | None:
-    """The time that the page sent, at most the time since the pair was shown, or else handed out."""
+    """The time that the page sent, at most the time since the pair was shown, or else handed out.
+
+    Never below 0: the clock may have been set back since, or another machine's may be behind.
+    """
     seconds = said_seconds(sent)
     if seconds is None or assignment is None:
         return None
     since = assignment.shown_at or assignment.created_at
-    return round(min(seconds, (timezone.now() - since).total_seconds()), 1)
+    return round(min(seconds, max(0.0, (timezone.now() - since).total_seconds())), 1)
 
 
 REASON_KEYS = "qwedxvnmhjkl"  # keys that choose a reason, in order; the page uses them for nothing else

@@ -35,6 +35,17 @@ TRANSLATED: Final = tuple(
 )
 """Of these addresses the last 32 bits are an IPv4 address."""
 
+UNICAST: Final = {4: ipaddress.ip_network("0.0.0.0/0"), 6: ipaddress.ip_network("2000::/3")}
+SPECIAL: Final = tuple(
+    ipaddress.ip_network(each)
+    for each in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
+        *("192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15"),
+        *("198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3", "2001::/23", "2001:db8::/32", "3fff::/20"),
+    )
+)
+"""What IANA's registries keep for other uses; Python's own list depends on its version."""
+
 WRITTEN_AT_ONCE: Final = 16 * 1024  # bytes of a request between two looks at the deadline
 
 
@@ -110,10 +121,14 @@ def _check_ip(host: str, address: IPAddress, *, is_named: bool) -> None:
     meant = _embedded(address)
     if meant.is_link_local or meant.is_multicast or meant in METADATA:
         raise RefusedAddressError(_why(host))
-    if settings.PRODUCTION and not meant.is_global and not is_named:
+    if settings.PRODUCTION and not _is_global(meant) and not is_named:
         raise RefusedAddressError(
             f"{host} is a private address. To let judges ask it, name it in the setting JUDGE_ENDPOINTS."
         )
+
+
+def _is_global(address: IPAddress) -> bool:
+    return address in UNICAST[address.version] and not any(address in network for network in SPECIAL)
 
 
 def _embedded(address: IPAddress) -> IPAddress:

@@ -104,7 +104,7 @@ class JudgeRun(models.Model):
         """How long it took from its first question to its end, pauses included."""
         if self.started_at is None or self.finished_at is None:
             return None
-        return (self.finished_at - self.started_at).total_seconds()
+        return max(0.0, (self.finished_at - self.started_at).total_seconds())
 
 
 class RunAssignment(models.Model):

@@ -37,7 +37,8 @@ def worker(
             connections.close_all()
 
     backend = "django.core.cache.backends.locmem.LocMemCache"
-    settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": request.node.nodeid}}
+    own = {"progress": {"BACKEND": backend, "LOCATION": request.node.nodeid}}
+    settings.CACHES = settings.CACHES | own
     with ThreadPoolExecutor(1) as pool:
         monkeypatch.setattr(jobs, "nudge", lambda job, state: pool.submit(work, job, state))
         yield pool

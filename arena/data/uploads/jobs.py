@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from django.conf import settings
-from django.core.cache import cache
+from django.core.cache import caches
 from django.core.files.base import File
 from django.db import OperationalError, transaction
 from django.db.models import F
 from django.utils import timezone
+from django.utils.connection import ConnectionProxy
 
 from arena.data.formats import table
 from arena.data.formats.catalogue import Choice, Source, Sources, gather, wide_table
@@ -39,6 +40,8 @@ ROWS: Final = "rows"
 
 PIECE: Final = 1024 * 1024  # bytes per row, and the most of a file in memory
 FOLDER_PREFIX: Final = "import-"
+
+cache = ConnectionProxy(caches, "progress")
 
 Upload: TypeAlias = "File[Any]"
 

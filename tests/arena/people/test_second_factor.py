@@ -7,6 +7,7 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client
 
 from tests import factories as make
@@ -39,6 +40,7 @@ def set_up(client: Client) -> tuple[str, list[str]]:
     secret = re.findall(r"<code>(\w+)</code>", page)[0]
     assert 'src="data:image/svg+xml;base64,' in page
     assert client.post(SET_UP, {"code": code_of(secret)})["Location"] == CODES
+    cache.clear()  # as if half a minute had passed, and there were another code
     codes = re.findall(r"^(?: *<pre[^>]*>)?(\d{8})$", client.get(CODES).content.decode(), re.M)
     assert len(codes) == 10
     return secret, codes
@@ -91,6 +93,36 @@ def test_the_password_alone_signs_nobody_in_and_each_code_works_once(ada: Client
             assert is_in(recovering)
     assert not is_in(recovering)
     assert "9 recovery codes left" in ada.get("/account/second-factor/").content.decode()
+
+
+@pytest.mark.parametrize("after", [SET_UP, CODE, "/account/second-factor/confirm/"])
+def test_every_code_works_once_wherever_it_was_used(
+    ada: Client, monkeypatch: pytest.MonkeyPatch, after: str
+) -> None:
+    secret, code = "A" * 32, code_of("A" * 32)
+    monkeypatch.setattr("allauth.mfa.totp.internal.auth.generate_totp_secret", lambda: secret)
+    confirm(ada)
+    ada.get(SET_UP)
+    assert ada.post(SET_UP, {"code": code}).status_code == 302
+    if after != SET_UP:
+        cache.clear()
+        first = Client() if after == CODE else ada
+        if after == CODE:
+            password(first)
+        assert first.post(after, {"code": code}).status_code == 302
+    browser = Client()
+    password(browser)
+    assert "This code is wrong." in browser.post(CODE, {"code": code}).content.decode()
+    assert not is_in(browser)
+
+
+def test_what_security_counts_is_in_the_database(settings: Any) -> None:
+    """Redis may be away, and staff sign in all the same."""
+    assert settings.CACHES["default"]["BACKEND"] == "django.core.cache.backends.db.DatabaseCache"
+    cache.set("code", "used")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT COUNT(*) FROM cache")
+        assert cursor.fetchone() == (1,)
 
 
 def test_codes_cannot_be_guessed(ada: Client) -> None:

@@ -439,6 +439,8 @@ def test_a_time_is_at_most_the_time_since_the_pair_was_shown_or_handed_out() -> 
         for impossible in ("", "abc", "nan", "inf", "-1", "1e999"):
             assert believable_seconds(impossible, assignment) is None
     assert believable_seconds("5", None) is None
+    assignment.shown_at = timezone.now() + timedelta(hours=1)
+    assert believable_seconds("12.3", assignment) == 0, "the clock was set back since"
 
 
 def test_reasons_are_offered_after_the_choice_and_stored(browser: Client, study: Study, rater: Rater) -> None:

@@ -43,6 +43,24 @@ IN_PRODUCTION = [
     "https://100.64.0.1/v1",
     "https://0.0.0.0/v1",
     "https://[fd12::1]/v1",
+    "https://[fec0::1]/v1",
+    "https://[3fff::1]/v1",
+    "https://[3fff:fff:ffff::1]/v1",
+    "https://[5f00::1]/v1",
+    "https://[4000::1]/v1",
+    "https://[100::1]/v1",
+    "https://[200::1]/v1",
+    "https://[2001::1]/v1",
+    "https://[2001:1ff::1]/v1",
+    "https://[2001:db8::1]/v1",
+    "https://[2002:a01:203::1]/v1",
+    "https://[64:ff9b::a01:203]/v1",
+    "https://192.0.0.8/v1",
+    "https://192.88.99.1/v1",
+    "https://198.18.0.1/v1",
+    "https://203.0.113.1/v1",
+    "https://240.0.0.1/v1",
+    "https://255.255.255.255/v1",
     "http://api.example.com/v1",
 ]
 
@@ -80,6 +98,22 @@ def test_in_production_private_addresses_must_be_named(settings: Any, url: str) 
     settings.JUDGE_ENDPOINTS = [url]
     check_address(url)
     check_address(f"{url}/more")
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "1.1.1.1",
+        "100.63.255.255",
+        "172.32.0.1",
+        "198.20.0.1",
+        "[2001:200::1]",
+        "[2606:4700::1111]",
+        "[2a00::1]",
+    ],
+)
+def test_public_addresses_need_no_name(production: Any, host: str) -> None:
+    check_address(f"https://{host}/v1")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ def nudges(
 ) -> list[tuple[int, str]]:
     """The messages to workers: job and state. The cache is this test's own."""
     backend = "django.core.cache.backends.locmem.LocMemCache"
-    settings.CACHES = {"default": {"BACKEND": backend, "LOCATION": request.node.nodeid}}
+    own = {"progress": {"BACKEND": backend, "LOCATION": request.node.nodeid}}
+    settings.CACHES = settings.CACHES | own
     sent: list[tuple[int, str]] = []
     monkeypatch.setattr(jobs, "nudge", lambda job, state: sent.append((job, state)))
     return sent

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.core.files.base import ContentFile
 from django.db import OperationalError, transaction
 from django.utils import timezone
@@ -238,7 +238,7 @@ def test_forgotten_files_and_copies_of_killed_workers_go_after_a_day() -> None:
 @pytest.mark.both_databases(False)
 def test_the_cache_may_be_away(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("get", "set", "add", "delete_many"):
-        monkeypatch.setattr(type(cache._connections["default"]), name, fail(ConnectionError("no cache")))
+        monkeypatch.setattr(type(caches["progress"]), name, fail(ConnectionError("no cache")))
     job = make_checked(PROMPTS)
     jobs.request_apply(job)
     jobs.apply(job.pk)
