@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator, Set
 from typing import Final, NamedTuple
 
 
-def _words(text: str) -> frozenset[str]:
+def vocabulary(text: str) -> frozenset[str]:
+    """Returns the words of a text; _ stands for a space within one."""
     return frozenset(word.replace("_", " ") for word in text.split())
 
 
-_GENERIC: Final = _words(
+_GENERIC: Final = vocabulary(
     """
     ai alpha and assistant base beta by chat clean code codechat coder contestant control data
     demonstrations dpo extended fast final flash for ft hf human humans inc institute instruct instruction
@@ -25,10 +26,10 @@ _GENERIC: Final = _words(
 )
 """Words that tell no author, even as part of a name."""
 
-_TELLING: Final = _words("anthropic chatgpt deepseek laion lmsys mixtral openai qwen vicuna")
+_TELLING: Final = vocabulary("anthropic chatgpt deepseek laion lmsys mixtral openai qwen vicuna")
 """Invented names that texts are seldom about."""
 
-_KNOWN: Final = _words(
+KNOWN: Final = vocabulary(
     """
     chatgpt gpt openai anthropic claude google deepmind bard gemini lamda palm meta facebook llama
     alpaca vicuna lmsys koala open_assistant laion microsoft bing copilot mistral mixtral qwen
@@ -135,7 +136,7 @@ class NameFinder:
         self._own = {*map(_bare, telling), *map(_bare, ordinary)}
         self._labels = _bare(f"{name}|{family}|{organisation}")
         tells, others = (
-            "|".join(map(_pattern, _longest_first(phrases))) for phrases in (telling, ordinary | _KNOWN)
+            "|".join(map(_pattern, _longest_first(phrases))) for phrases in (telling, ordinary | KNOWN)
         )
         self._names = re.compile(rf"{_START}(?:(?P<tells>{tells or '(?!)'})|(?:{others}))")
         parts = {word for label in (name, family, organisation) for word in _names_of(label)}

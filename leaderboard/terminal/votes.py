@@ -17,6 +17,7 @@ import numpy as np
 
 from arena.data.formats import table, verdicts
 from arena.data.formats.catalogue import gather
+from arena.data.formats.columns import suggest
 from arena.data.formats.files import BrokenFileError, InputFile
 from arena.data.formats.reading import Kind
 from arena.data.formats.records import ComparisonRecord, Place, Problem
@@ -173,7 +174,7 @@ def _votes(file: InputFile, layout: Layout, covariates: tuple[str, ...]) -> Iter
 
 def _compared(file: InputFile) -> Iterator[Vote]:
     """The ratings of a file in any format of imports, without those that give a reason instead."""
-    mapping = table.suggest(file.columns(), file.samples(), Kind.COMPARISONS)
+    mapping = suggest(file.columns(), file.samples(), Kind.COMPARISONS)
     sources = gather([file])
     if sources.problems and mapping:
         sources = gather([file], table.NAME, mapping=mapping)

@@ -1,6 +1,6 @@
 """The formats, and which of them each file of an import has. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -24,6 +24,7 @@ from arena.data.formats import (
     table,
     wildbench,
 )
+from arena.data.formats.columns import NOTHING_KNOWN, Known, Samples, guess, suggest
 from arena.data.formats.files import HEAD, About, BrokenFileError, Form, InputFile
 from arena.data.formats.reading import OPINIONS, Companions, DataSet, Format, Head, Kind
 from arena.data.formats.records import (
@@ -38,7 +39,7 @@ from arena.data.formats.records import (
     PromptRecord,
     QuestionRecord,
 )
-from arena.data.formats.table import ColumnMapping, suggest
+from arena.data.formats.table import ColumnMapping
 from arena.rating.subsets import NO_PROMPT_SUBSET, TRAINING_SUBSET
 
 DATA_ENDINGS: Final = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".parquet")
@@ -166,18 +167,20 @@ def gather(
     header: str = "",
     about: About = ABOUT,
     choices: Mapping[str, Choice] = MappingProxyType({}),
+    known: Callable[[Samples], Known] = lambda samples: NOTHING_KNOWN,
 ) -> Sources:
     """The sources in files and folders, recognised by content unless a format is named.
 
     ``mapping`` belongs to the format ``table``, ``sheet`` to workbooks, ``header`` to tables, the judge of
-    ``about`` to formats that take one; ``choices`` are for single files, by name. Raises UnknownFormatError;
-    what else is wrong is a Problem in the result. If a path has no file, none is read.
+    ``about`` to formats that take one; ``choices`` are for single files, by name; ``known`` tells what the
+    study knows of cells. Raises UnknownFormatError; what else is wrong is a Problem in the result. If a path
+    has no file, none is read.
     """
     general = Choice(format_name, mapping, sheet, header, about)
     for choice in (general, *choices.values()):
         if choice.format_name and choice.format_name not in CATALOGUE:
-            known = ", ".join(CATALOGUE)
-            raise UnknownFormatError(f'"{choice.format_name}" is no format; choose one of {known}')
+            names = ", ".join(CATALOGUE)
+            raise UnknownFormatError(f'"{choice.format_name}" is no format; choose one of {names}')
     found = Sources()
     files: dict[Path, InputFile] = {}
     for path in paths:
@@ -188,7 +191,7 @@ def gather(
     for file in files.values():
         choice = choices.get(file.name, general)
         file.sheet, file.header, file.about = choice.sheet, choice.header, choice.about
-        outcome = _recognised(file, choice)
+        outcome = _recognised(file, choice, known)
         if isinstance(outcome, Source):
             found.sources.append(outcome)
             if wide := wide_table(outcome) if not choice.format_name else None:
@@ -276,7 +279,7 @@ def _left_out(folder: Path, files: Sequence[Path]) -> Iterator[Note]:
         yield Note(Place(str(folder)), f"not read: {names}{more}")
 
 
-def _recognised(file: InputFile, choice: Choice) -> Source | list[Problem]:
+def _recognised(file: InputFile, choice: Choice, known: Callable[[Samples], Known]) -> Source | list[Problem]:
     """The file as a source of the first format that fits, or why none does."""
     try:
         head, problems = _head(file)
@@ -297,8 +300,12 @@ def _recognised(file: InputFile, choice: Choice) -> Source | list[Problem]:
             file.problem(1, f"not the columns of {formats[0].name}: {columns}. Needed: {_needs(formats)}")
         ]
     reason = f"no format has these columns: {columns}. Needed: {_needs(formats)}"
-    if found := suggest(file.columns(), file.samples()):
-        reason += f". Try {found.as_options()}"
+    samples = file.samples()
+    found = guess(file.columns(), samples, known=known(samples))
+    if found.question:
+        reason += f". {found.question.text} Try {found.as_options}"
+    elif not found.mapping.faults():
+        reason += f". Try {found.as_options}"
     return [file.problem(1, reason)]
 
 

@@ -326,9 +326,8 @@ MAX_FILE: Final = 2 * 1024 * 1024 * 1024  # unpacked bytes: a small gzip file ca
 MAX_COLUMNS: Final = 16_384  # as many as a spreadsheet has
 MAX_BLANK: Final = 10_000  # blank lines in a row: a small gzip file can hold millions
 HEAD: Final = 64  # rows by which a file is known
-SAMPLES: Final = 3  # values that show what a column holds
-CELLS: Final = 4  # in which they are found: fewer values of one column than of another tell what repeats
-SAMPLE: Final = 120  # characters of each
+CELLS: Final = 16  # of a column that show what it holds
+CELL: Final = 120  # characters of each
 
 GZIP: Final = b"\x1f\x8b"
 
@@ -604,17 +603,15 @@ class InputFile:
         """First rows as they are, and samples by column; where the file breaks off, reading it says so."""
         table = Table(self) if self.form is Form.CELLS else None
         named = table.columns if table else self._parquet(columns) if self.form is Form.PARQUET else []
-        top = [(line, [cell[:SAMPLE] for cell in cells]) for line, cells in table.top] if table else []
+        top = [(line, [cell[:CELL] for cell in cells]) for line, cells in table.top] if table else []
         found: dict[str, list[str]] = {column: [] for column in named}
-        cells: Counter[str] = Counter()
         try:
             for row in islice(table.rows() if table else self.rows(), HEAD):
                 for column, value in () if isinstance(row, Problem) else row[1].items():
                     text = json.dumps(value) if isinstance(value, list | dict) else workbooks.cell_text(value)
-                    text, seen = text.strip()[:SAMPLE], found.setdefault(column, [])
-                    cells[column] += bool(text)
-                    if text and cells[column] <= CELLS and len(seen) < SAMPLES and text not in seen:
-                        seen.append(text)
+                    cells = found.setdefault(column, [])
+                    if len(cells) < CELLS and (text := text.strip()):
+                        cells.append(text[:CELL])
         except BrokenFileError:
             pass
         return _Look(top, found)
@@ -631,7 +628,7 @@ class InputFile:
             yield Note(self.place(), "the file is not UTF-8; it is read as Windows-1252 (Western Europe)")
 
     def samples(self) -> dict[str, list[str]]:
-        """Different values of each column's first cells, shortened. Raises BrokenFileError for the header."""
+        """Each column's first cells that are not empty, shortened. Raises BrokenFileError for the header."""
         return self._look.samples
 
     def rows(self) -> Iterator[Row | Problem]:

@@ -3,13 +3,11 @@
 What a row names in passing becomes a record; unmapped columns are kept.
 """
 
-import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from arena.data.formats import ours, verdicts
 from arena.data.formats.files import InputFile
@@ -153,7 +151,6 @@ _OF_SIDE: Final = ("", "_text", "_id")
 SPREAD: Final = ("winner", "rating", "score", "answer", "text")
 """Fields of which each column may be a rater's, or a model's."""
 
-Samples: TypeAlias = Mapping[str, Sequence[str]]  # the first values by column
 MOST_VALUES: Final = 20  # different values that a column of verdicts may have
 _LONGEST_VALUE: Final = 200
 
@@ -360,222 +357,6 @@ def _pairs(texts: Iterable[str], form: str, further: list[str] | None = None) ->
             raise MappingError(f'"{name}" is given two times: {found[name]} and {value}')
         found[name] = value
     return found
-
-
-_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "number": ("prompt", "prompt_id", "question_id", "number", "no", "#", "nr", "idx", "index", "id", "qid"),
-    "instruction": ("instruction", "question", "prompt", "query", "prompt_text", "task", "user", "input"),
-    "input": ("input", "context"),
-    "category": ("category", "topic", "type", "task_type"),
-    "subset": ("subset", "dataset", "split"),
-    "contestant": ("contestant", "model", "system", "generator", "model_name", "model_id", "author"),
-    "text": ("text", "answer", "response", "output", "completion", "reply", "generation", "result"),
-    "winner": ("winner", "label", "preference", "preferred", "vote", "choice", "verdict", "better"),
-    "first": ("first", "left", "model_a", "a", "model_1", "system_a", "system_1", "generator_1", "option_a"),
-    "second": (
-        "second",
-        "right",
-        "model_b",
-        "b",
-        "model_2",
-        "system_b",
-        "system_2",
-        "generator_2",
-        "option_b",
-    ),
-    "first_text": (
-        *("first_text", "text_a", "response_a", "answer_a", "output_a", "completion_a"),
-        *("text_1", "response_1", "answer_1", "output_1", "completion_1"),
-    ),
-    "second_text": (
-        *("second_text", "text_b", "response_b", "answer_b", "output_b", "completion_b"),
-        *("text_2", "response_2", "answer_2", "output_2", "completion_2"),
-    ),
-    "rater": ("rater", "worker", "annotator", "judge", "user_id", "worker_id", "evaluator", "reviewer"),
-    "rationale": ("rationale", "reason", "comment", "explanation"),
-    "created_at": ("created_at", "timestamp", "tstamp", "date", "time"),
-    "name": ("name", "model", "model_name", "system"),
-    "organisation": ("organisation", "organization", "org", "company", "maker"),
-    "licence": ("licence", "license"),
-    "family": ("family",),
-    "size": ("size", "parameters"),
-    "prompt": ("prompt_id", "prompt"),
-    "requirement": ("requirement", "requirements", "criterion", "questions", "question"),
-    "question": ("question", "number", "requirement", "position"),
-    "answer": ("answer", "met", "check"),
-    "score": ("score", "rating", "grade"),
-    "gold": ("gold", "label", "winner", "preference", "better"),
-    "labels": ("labels", "label"),
-}
-"""Well-known column names by meaning; the more telling come first."""
-
-_GUESSED: Final = {
-    Kind.COMPARISONS: (
-        *("first", "second", "first_text", "second_text", "winner", "rater", "rationale", "created_at"),
-        *("instruction", "input", "category", "subset"),
-    ),
-    Kind.QUESTIONS: (),
-    Kind.COMPLETIONS: ("contestant", "text", "instruction", "input", "category", "subset"),
-    Kind.PROMPTS: ("instruction", "input", "category", "subset"),
-    Kind.CONTESTANTS: ("name", "organisation", "licence", "family", "size"),
-}
-"""Fields looked for, by default all; kinds in the order of trying."""
-
-_ID: Final = {Kind.COMPARISONS: "prompt", Kind.COMPLETIONS: "prompt", Kind.PROMPTS: "id"}
-_OF_KNOWN_PROMPTS: Final = (Kind.QUESTIONS, Kind.SCORES, Kind.ANSWERS)
-_TELLS_REQUIREMENTS: Final = frozenset(("requirement", "requirements", "questions"))
-_TELLS_OPINIONS: Final = frozenset(
-    word for name in ("contestant", "rater", "answer", "text", "score") for word in _WORDS[name]
-)
-_BY_RATER: Final = re.compile(r"(label|preference|vote|verdict|winner|annotator|rater|worker)_?\d+")
-ANONYMOUS: Final = "anonymous"  # rater of a table that names none
-
-_NO_MODEL: Final = frozenset(
-    (
-        *("comments", "created", "difficulty", "domain", "expected", "extra", "gold", "gold_answer"),
-        *("ground_truth", "ideal", "lang", "language", "length", "link", "note", "notes", "points", "rank"),
-        *(
-            "rating",
-            "reference",
-            "references",
-            "score",
-            "seconds",
-            "source",
-            "tag",
-            "tags",
-            "target",
-            "title",
-        ),
-        *("tokens", "turn", "turns", "updated", "url", "version"),
-        *(
-            word
-            for name, words in _WORDS.items()
-            if name not in SIDES and "_text" not in name
-            for word in words
-        ),
-    )
-)
-"""Names of columns that are hardly models."""
-
-_QUESTION: Final = 12  # characters of a text that may be a prompt, where no name says so
-_NO_ANSWER: Final = re.compile(
-    r"[-+]?[\d.,:/ T%-]+Z?|true|false|https?://\S+|[\[{].*|#(REF!|VALUE!|DIV/0!|NAME\?|NUM!|NULL!|N/A)",
-    re.IGNORECASE | re.DOTALL,
-)
-"""Numbers, times, addresses, JSON and errors of spreadsheets."""
-
-
-def suggest(
-    columns: Sequence[str],
-    samples: Samples = MappingProxyType({}),
-    kind: Kind | None = None,
-    ids: Collection[str] = (),
-) -> ColumnMapping | None:
-    """The mapping that the names of the columns and their first values suggest, or None.
-
-    ``kind`` is what the rows are, if somebody said so; ``ids`` are those of the study's prompts.
-    """
-    readings = _readings(columns, samples) if kind is None else _readings_as(kind, columns, samples)
-    found = (_with_ids(mapping, samples, ids) for mapping in readings)
-    return next((mapping for mapping in found if not mapping.faults()), None)
-
-
-def guess(
-    columns: Sequence[str], samples: Samples, kind: Kind | None = None, ids: Collection[str] = ()
-) -> ColumnMapping:
-    """What is suggested, or else the best guess, which may lack something."""
-    if found := suggest(columns, samples, kind, ids):
-        return found
-    if kind is not None:
-        return _with_ids(next(_readings_as(kind, columns, samples)), samples, ids)
-    texts = _texts_of(columns, samples)
-    if len(texts) > 2 and max(map(len, samples[texts[0]])) >= _QUESTION:
-        question, first, *further = texts
-        return ColumnMapping(
-            Kind.COMPLETIONS, {"instruction": question, "text": first}, further=tuple(further)
-        )
-    readings = sorted(_readings(columns, samples), key=lambda mapping: mapping.kind is not Kind.COMPLETIONS)
-    best = max(readings, key=lambda mapping: len(mapping.columns))
-    return best if len(best.columns) > 1 else readings[0]
-
-
-def _readings(columns: Sequence[str], samples: Samples) -> Iterator[ColumnMapping]:
-    """What the columns may mean, by kind; a table with a column per model comes before one of prompts."""
-    plain = {_plain(column) for column in columns}
-    for kind in _GUESSED:
-        # Beside a model or a rater, a requirement is what was checked.
-        tells = plain & _TELLS_REQUIREMENTS or _asks_again_of_a_prompt(samples)
-        if kind is not Kind.QUESTIONS or (tells and not plain & _TELLS_OPINIONS):
-            yield from _readings_as(kind, columns, samples)
-
-
-def _asks_again_of_a_prompt(samples: Samples) -> bool:
-    """Whether columns of prompts and of questions have several questions of a prompt."""
-    values = {_plain(column): found for column, found in samples.items()}
-    return 0 < len(values.get("prompt", ())) < len(values.get("question", ()))
-
-
-def _readings_as(kind: Kind, columns: Sequence[str], samples: Samples) -> Iterator[ColumnMapping]:
-    """What the columns may mean where rows are of this kind."""
-    plain = {_plain(column): column for column in reversed(columns)}
-    found: dict[str, str] = {}
-    for name in _GUESSED.get(kind) or names(kind):
-        _find("requirement" if (kind, name) == (Kind.QUESTIONS, "text") else name, name, plain, found)
-    # A prompt's text is the more telling, so a column "prompt" beside no other text is the text.
-    if number := _ID.get(kind):
-        _find("number", number, plain, found)
-    further: list[str] = []
-    constants: dict[str, str] = {}
-    if kind is Kind.COMPARISONS and "rater" not in found:
-        by_rater = [column for column in columns if _BY_RATER.fullmatch(_plain(column))]
-        if "winner" not in found and len(by_rater) > 1:
-            found["winner"], *further = by_rater
-        else:
-            constants["rater"] = ANONYMOUS
-    yield ColumnMapping(kind, found, constants, further=tuple(further))
-    if kind is Kind.COMPLETIONS and "instruction" in found:
-        models = _texts_of([column for column in columns if column not in found.values()], samples)
-        if len(models) > 1 and not found.keys() & {"text", "contestant"}:
-            yield ColumnMapping(kind, {**found, "text": models[0]}, further=tuple(models[1:]))
-
-
-def _with_ids(mapping: ColumnMapping, samples: Samples, ids: Collection[str]) -> ColumnMapping:
-    """The mapping, with a column of ids as the prompt's id where its name says that it is the prompt."""
-    column = mapping.columns.get("instruction", "")
-    if mapping.kind not in _OF_KNOWN_PROMPTS or _plain(column) != "prompt" or "prompt" in mapping.columns:
-        return mapping
-    values = samples.get(column, ())
-    if any(" " in value for value in values) and not any(value in ids for value in values):
-        return mapping
-    others = {name: other for name, other in mapping.columns.items() if name != "instruction"}
-    return replace(mapping, columns={**others, "prompt": column})
-
-
-def _texts_of(columns: Sequence[str], samples: Samples) -> list[str]:
-    """The columns that may hold the answers of a model each."""
-    return [
-        column
-        for column in columns
-        if (values := samples.get(column))
-        and not (_plain(column) in _NO_MODEL or _BY_RATER.fullmatch(_plain(column)))
-        and not all(map(is_no_answer, values))
-    ]
-
-
-def is_no_answer(value: str) -> bool:
-    """Whether a cell holds what no model answers."""
-    return _NO_ANSWER.fullmatch(value.strip()) is not None
-
-
-def _find(meaning: str, name: str, plain: Mapping[str, str], found: dict[str, str]) -> None:
-    for word in _WORDS.get(meaning, (meaning,)):
-        if word in plain and plain[word] not in found.values():
-            found[name] = plain[word]
-            return
-
-
-def _plain(column: str) -> str:
-    return column.strip().lower().replace(" ", "_").replace("-", "_")
 
 
 NAME: Final = "table"

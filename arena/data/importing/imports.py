@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -37,6 +38,7 @@ from arena.data.importing.checked_texts import Answers, Questions, Scores
 from arena.data.importing.comparisons import Comparisons
 from arena.data.importing.features import Features
 from arena.data.importing.import_report import ImportReport, find_missing, is_slug
+from arena.data.importing.known import known_to
 from arena.data.importing.raters import Raters
 from arena.data.importing.sides import Pairs, SideFinder
 from arena.data.importing.texts import Completions, Contestants, Prompts
@@ -97,7 +99,10 @@ def import_files(
     Raises InvalidStudyError and UnknownFormatError; other errors are in the report.
     """
     check_slug(study_slug)
-    sources = catalogue.gather(paths, format_name, mapping=mapping, sheet=sheet, header=header, about=about)
+    known = partial(known_to, Study.objects.filter(slug=study_slug))
+    sources = catalogue.gather(
+        paths, format_name, mapping=mapping, sheet=sheet, header=header, about=about, known=known
+    )
     return import_records(
         study_slug,
         sources.items(),

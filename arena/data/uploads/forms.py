@@ -13,9 +13,10 @@ from django.forms import BoundField
 
 from arena.data.formats import table
 from arena.data.formats.catalogue import CATALOGUE
+from arena.data.formats.columns import Known, Question, Samples, guess, is_no_answer
 from arena.data.formats.reading import OPINIONS, Kind
 from arena.data.formats.records import REASONS, in_words
-from arena.data.formats.table import KINDS, MAPPABLE, ColumnMapping, MappingError, Samples, guess, parts_of
+from arena.data.formats.table import KINDS, MAPPABLE, ColumnMapping, MappingError, parts_of
 from arena.data.importing.import_report import ImportReport
 from arena.data.uploads.jobs import Upload, rows_of
 from arena.models import ImportFile
@@ -100,13 +101,18 @@ JOINED: Final = ("prompt", "id")  # fields that several columns make up
 OWN_COLUMN: Final = "own"  # a column that is a model, and holds its answers
 INPUTS: Final = 900  # of all files of a page together: a form takes 1,000
 SHOWN_CELLS: Final = 5
+SHOWN_VALUES: Final = 3
 USUAL: Final = 7  # fields of a kind that a list of them begins with
 _SETTABLE: Final = (
-    *("contestant", "rater", "rater_kind", "points", "gold_source", "category", "subset", "domain"),
+    *("contestant", "rater", "rater_kind", "points", "winner", "gold", "gold_source", "first", "second"),
+    *("category", "subset", "domain"),
     *("lowest", "highest"),
     *("kind", "family", "organisation", "licence"),
 )
 """Fields that may have one value for all rows."""
+
+_WITH_MODELS: Final = (Kind.COMPLETIONS, Kind.PROMPTS)
+"""Kinds of rows of which a column may be a model."""
 
 JUDGE: Final = ("judge", "model", "protocol")
 TOLD: Final = {"contestant": "Model that wrote the answers", "model": "Model of the judge"}
@@ -158,12 +164,14 @@ class FileForm(forms.Form):
         self.unused = [one for one in report.unused if one.place.file == row.name] if report else []
         self._values = (report.values if report else {}).get(row.name, {})
         self.recognised = bool(row.found_format)
-        self._ids: list[str] = look.get("ids", [])
-        guessed = guess(row.columns, self.samples, rows_of(row), self._ids)
-        self._mapping = _mapping(row) or guessed
+        self._known = Known(*look.get("known", ()))
+        self._reading = guess(row.columns, self.samples, rows_of(row), self._known)
+        chosen = _mapping(row)
+        self._mapping = chosen or self._reading.mapping
+        self.question = None if chosen or self.recognised else self._reading.question
         format_name = row.format_name or ("" if self.recognised or not row.columns else TABLE)
         super().__init__(data, prefix=f"file{row.number}", initial={"format_name": format_name})
-        self.is_guess = row.format_name == TABLE and self._mapping == guessed
+        self.is_guess = row.format_name == TABLE and self._mapping == self._reading.mapping
         self.wants_mapping = bool(row.columns) and (
             not self.recognised
             or bool(self.unused)
@@ -204,6 +212,8 @@ class FileForm(forms.Form):
         self.takes_mapping = True
         self._add_columns()
         self._add_meanings()
+        if self.question and self.question.field:
+            self.fields["asked"] = self._asked(self.question)
 
     @property
     def found(self) -> str:
@@ -218,7 +228,7 @@ class FileForm(forms.Form):
         """What each column may be, by kind of rows, for the page's script."""
         columns = self.row.columns
         found = {
-            name: _by_column(guess(columns, self.samples, kind, self._ids), columns)
+            name: _by_column(guess(columns, self.samples, kind, self._known).mapping, columns)
             for name, kind in KINDS.items()
         }
         return {name: [by.get(column, "") for column in columns] for name, by in found.items()}
@@ -240,7 +250,7 @@ class FileForm(forms.Form):
             return []
         columns = [column for one in self.unused for column in one.columns]
         values = [value for column in columns for value in self.samples.get(column, ())]
-        return [value for value in dict.fromkeys(values) if table.is_no_answer(value)][:SHOWN_CELLS]
+        return [value for value in dict.fromkeys(values) if is_no_answer(value)][:SHOWN_CELLS]
 
     @property
     def unmatched(self) -> list[str]:
@@ -249,12 +259,20 @@ class FileForm(forms.Form):
 
     def column_rows(self) -> list[ColumnRow]:
         return [
-            ColumnRow(name, self.samples.get(name, ()), self[f"column-{number}"])
+            ColumnRow(name, self._shown(name), self[f"column-{number}"])
             for number, name in enumerate(self.row.columns)
         ]
 
+    def _shown(self, column: str) -> list[str]:
+        return list(dict.fromkeys(self.samples.get(column, ())))[:SHOWN_VALUES]
+
     def constant_rows(self) -> list[BoundField]:
         return [self[f"value-{name}"] for name in _SETTABLE]
+
+    @property
+    def asked_row(self) -> BoundField | None:
+        """The field of the one question about the file, if its answer is a value."""
+        return self["asked"] if "asked" in self.fields else None
 
     @property
     def has_constants(self) -> bool:
@@ -271,7 +289,7 @@ class FileForm(forms.Form):
         if sheet and sheet != self["sheet"].initial:
             return {**data, "format_name": "", "mapping": {"sheet": sheet}}  # it has other columns
         if data.get("format_name") == TABLE:
-            chosen = self._mapped() if data.get("kind") else self._mapping
+            chosen = self._answered(self._mapped() if data.get("kind") else self._mapping)
             labels = {entry.name: entry.meaning for entry in MAPPABLE[chosen.kind]}
             for fault in [
                 *chosen.faults(lambda name: labels.get(name, name)),
@@ -289,14 +307,37 @@ class FileForm(forms.Form):
         self.row.mapping = self.cleaned_data["mapping"]
         return self.row
 
+    def _asked(self, question: Question) -> forms.Field:
+        """The field for the answer to the one question about the file."""
+        if not question.choices:
+            return forms.CharField(label=question.text, required=False, max_length=100)
+        initial = self._mapping.columns.get(question.field, question.choices[0])
+        none = [("", "None of them")] if question.field == "instruction" else []
+        choices = [*((name, name) for name in question.choices), *none]
+        return forms.ChoiceField(label=question.text, required=False, choices=choices, initial=initial)
+
+    def _answered(self, mapping: ColumnMapping) -> ColumnMapping:
+        """The mapping with the answer to the question."""
+        answer = self.cleaned_data.get("asked")
+        if not answer or not self.question:
+            return mapping
+        if self.question.field != "instruction":
+            return replace(mapping, constants={**mapping.constants, self.question.field: answer})
+        if answer == self._mapping.columns.get("instruction"):
+            return mapping
+        return guess(self.row.columns, self.samples, None, self._known, answer).mapping
+
     def _mapped(self) -> ColumnMapping:
         kind = KINDS[self.cleaned_data["kind"]]
-        known = {entry.name: entry.meaning for entry in MAPPABLE[kind]}
         by_field: dict[str, list[str]] = {}
         for number, column in enumerate(self.row.columns):
             if name := self.cleaned_data.get(f"column-{number}"):
                 by_field.setdefault(name, []).append(column)
-        own = by_field.pop(OWN_COLUMN, []) if kind is Kind.COMPLETIONS else []
+        own = by_field.pop(OWN_COLUMN, []) if kind in _WITH_MODELS else []
+        if own and kind is Kind.PROMPTS:  # beside answers, an id is one of theirs
+            kind = Kind.COMPLETIONS
+            by_field.setdefault("prompt", by_field.pop("id", []))
+        known = {entry.name: entry.meaning for entry in MAPPABLE[kind]}
         constants: dict[str, str] = {
             name: value
             for name in _SETTABLE
@@ -304,7 +345,7 @@ class FileForm(forms.Form):
         }
         columns, further = {}, tuple(own[1:])
         for name, found in by_field.items():
-            if name not in known:
+            if not found or name not in known:
                 continue  # of another kind of rows, chosen before
             columns[name] = "+".join(found) if name in JOINED else found[0]
             if len(found) == 1:
@@ -398,7 +439,7 @@ Choices: TypeAlias = list[tuple[str, str | list[tuple[str, str]]]]
 def _fields(kind: Kind) -> Choices:
     """What a column may be where rows are of this kind, the usual fields first."""
     fields = [(entry.name, f"{entry.meaning[:1].upper()}{entry.meaning[1:]}") for entry in MAPPABLE[kind]]
-    own = [(OWN_COLUMN, "A model: its answers")] if kind is Kind.COMPLETIONS else []
+    own = [(OWN_COLUMN, "A model: its answers")] if kind in _WITH_MODELS else []
     usual: Choices = [("", "Not used"), *own, *fields[:USUAL]]
     return [*usual, ("More", fields[USUAL:])] if len(fields) > USUAL else usual
 
@@ -424,8 +465,11 @@ def _meaning_in_words(meaning: str, mapping: ColumnMapping) -> str:
 def _by_column(mapping: ColumnMapping, columns: Sequence[str]) -> dict[str, str]:
     """What each mapped column is."""
     found = {part: name for name, column in mapping.columns.items() for part in parts_of(column, columns)}
-    own = mapping.kind is Kind.COMPLETIONS and mapping.spread_columns
-    return found | dict.fromkeys(mapping.spread_columns, OWN_COLUMN if own else mapping.spread)
+    if mapping.kind is Kind.COMPLETIONS:
+        is_own = mapping.constants.get("contestant") == mapping.columns.get("text", "")
+        own = [mapping.columns["text"]] if is_own else mapping.spread_columns
+        return found | dict.fromkeys(own, OWN_COLUMN)
+    return found | dict.fromkeys(mapping.spread_columns, mapping.spread)
 
 
 def _verdict(mapping: ColumnMapping) -> tuple[str, ...]:

@@ -22,14 +22,15 @@ from django.utils.connection import ConnectionProxy
 
 from arena.data.formats import table
 from arena.data.formats.catalogue import Choice, Source, Sources, gather, wide_table
+from arena.data.formats.columns import Known, Samples, suggest
 from arena.data.formats.files import About, BrokenFileError, InputFile
 from arena.data.formats.reading import Kind
 from arena.data.formats.records import Item
-from arena.data.formats.table import KINDS, ColumnMapping, suggest
-from arena.data.formats.values import unstorable
+from arena.data.formats.table import KINDS, ColumnMapping
 from arena.data.importing.import_report import ImportReport, storable
 from arena.data.importing.imports import import_records
-from arena.models import ImportChunk, ImportFile, ImportJob, Prompt, Study
+from arena.data.importing.known import known_to
+from arena.models import ImportChunk, ImportFile, ImportJob, Study
 from arena.process import nudging
 from arena.process.busy import FULL, disk_is_full, trouble
 
@@ -343,7 +344,7 @@ def _with_prompts(row: ImportFile, source: Source, sources: Sources) -> ColumnMa
         return None
     found = _suggested(row, source.file)
     is_told = found and {"prompt", "instruction"} <= found.columns.keys()
-    return found if is_told and not _ids_in(row, _samples(source.file)) else None
+    return found if is_told and not _known(row, _samples(source.file)).prompts else None
 
 
 def rows_of(row: ImportFile) -> Kind | None:
@@ -353,14 +354,11 @@ def rows_of(row: ImportFile) -> Kind | None:
 
 def _suggested(row: ImportFile, file: InputFile) -> ColumnMapping | None:
     samples = _samples(file)
-    return suggest(_columns(file), samples, rows_of(row), _ids_in(row, samples))
+    return suggest(_columns(file), samples, rows_of(row), _known(row, samples))
 
 
-def _ids_in(row: ImportFile, samples: table.Samples) -> list[str]:
-    """The values that are ids of the study's prompts."""
-    values = {value for column in samples.values() for value in column if not unstorable(value)}
-    known = Prompt.objects.filter(study=row.job.study_id, external_id__in=values)
-    return sorted(set(known.values_list("external_id", flat=True)))
+def _known(row: ImportFile, samples: Samples) -> Known:
+    return known_to(Study.objects.filter(pk=row.job.study_id), samples)
 
 
 def describe(row: ImportFile, file: InputFile, sources: Sources) -> dict[str, Any]:
@@ -371,7 +369,7 @@ def describe(row: ImportFile, file: InputFile, sources: Sources) -> dict[str, An
     row.columns = storable(_columns(file))
     row.save(update_fields=["found_format", "found_kind", "columns"])
     samples = _samples(file)
-    return {"samples": samples, "sheets": file.sheets, "ids": _ids_in(row, samples)}
+    return {"samples": samples, "sheets": file.sheets, "known": _known(row, samples)}
 
 
 def _source(file: InputFile, sources: Sources) -> Source | None:

@@ -12,6 +12,7 @@ from pyarrow import parquet
 
 from arena.data.formats import table as formats_mapping
 from arena.data.formats.catalogue import Choice, UnknownFormatError, gather
+from arena.data.formats.columns import suggest
 from arena.data.formats.files import InputFile
 from arena.data.formats.reading import Kind, digest
 from arena.data.formats.records import (
@@ -27,7 +28,7 @@ from arena.data.formats.records import (
     Unused,
     VerdictValues,
 )
-from arena.data.formats.table import ColumnMapping, MappingError, guess, parse_mapping, suggest
+from arena.data.formats.table import ColumnMapping, MappingError, parse_mapping
 from tests.arena.data.formats.reading import write_lines
 
 VOTES = ColumnMapping(
@@ -214,25 +215,6 @@ def test_each_model_may_have_a_column(tmp_path: Path, form: str) -> None:
     ]
     named = replace(mapping, constants={"contestant": "A"})
     assert named.faults() == ["each of 2 columns is a model of its own; give no other contestant"]
-
-
-@pytest.mark.parametrize(
-    ("columns", "row", "found"),
-    [
-        ("Frage Antwort1 Antwort2", "Wie_geht_es? So. Nein.", "Frage: Antwort1 Antwort2"),
-        ("question difficulty source notes", "Why? hard web none", None),
-        ("question year price", "Why? 1999 3.50", None),
-        ("question Alder", "Why? So.", None),
-        ("question model answer Alder Birch", "Why? A So. x y", None),
-    ],
-)
-def test_which_columns_may_be_models(columns: str, row: str, found: str | None) -> None:
-    names = columns.split()
-    samples = {name: [value] for name, value in zip(names, row.split(), strict=True)}
-    mapping = guess(names, samples)
-    spread = f"{mapping.columns['instruction']}: {' '.join(mapping.spread_columns)}"
-    assert (spread if mapping.further else None) == found
-    assert (suggest(names, samples) == mapping) == (found is None)
 
 
 def test_two_columns_are_joined(tmp_path: Path) -> None:
@@ -472,109 +454,6 @@ def test_texts_that_are_no_mapping(kind: str, maps: list[str], message: str) -> 
     with pytest.raises(MappingError) as caught:
         parse_mapping(kind, maps, [])
     assert str(caught.value).startswith(message)
-
-
-@pytest.mark.parametrize(
-    ("columns", "kind", "mapping"),
-    [
-        (
-            "number topic question system answer",
-            Kind.COMPLETIONS,
-            "prompt=number category=topic instruction=question contestant=system text=answer",
-        ),
-        (
-            "prompt_id Model-Name Response",
-            Kind.COMPLETIONS,
-            "prompt=prompt_id contestant=Model-Name text=Response",
-        ),
-        ("prompt model output", Kind.COMPLETIONS, "instruction=prompt contestant=model text=output"),
-        ("left right winner", Kind.COMPARISONS, "first=left second=right winner=winner"),
-        (
-            "question_id model_a model_b label worker comment",
-            Kind.COMPARISONS,
-            "prompt=question_id first=model_a second=model_b winner=label rater=worker rationale=comment",
-        ),
-        (
-            "input text_a text_b winner",
-            Kind.COMPARISONS,
-            "instruction=input first_text=text_a second_text=text_b winner=winner",
-        ),
-        (
-            "question model_a model_b Label_1 Label_2 label3",
-            Kind.COMPARISONS,
-            "instruction=question first=model_a second=model_b winner=Label_1",
-        ),
-        ("prompt requirement labels", Kind.QUESTIONS, "prompt=prompt text=requirement labels=labels"),
-        ("prompt_id Questions", Kind.QUESTIONS, "prompt=prompt_id text=Questions"),
-        ("prompt question", Kind.PROMPTS, "instruction=question id=prompt"),
-        ("# Question Topic", Kind.PROMPTS, "id=# instruction=Question category=Topic"),
-        ("prompt", Kind.PROMPTS, "instruction=prompt"),
-        ("model org license", Kind.CONTESTANTS, "name=model organisation=org licence=license"),
-    ],
-)
-def test_suggestions(columns: str, kind: Kind, mapping: str) -> None:
-    found = suggest(columns.split())
-    assert found.kind is kind
-    assert found.columns == dict(pair.split("=") for pair in mapping.split())
-    assert found.further == (("Label_2", "label3") if "label3" in columns else ())
-    wants_rater = kind is Kind.COMPARISONS and "rater" not in found.columns and not found.further
-    assert found.constants == ({"rater": "anonymous"} if wants_rater else {})
-
-
-@pytest.mark.parametrize(
-    ("value", "ids", "field"),
-    [("r1", [], "prompt"), ("Name a river.", [], "instruction"), ("task 1", ["task 1"], "prompt")],
-)
-def test_a_prompt_of_a_requirement_is_an_id_or_a_text(value: str, ids: list[str], field: str) -> None:
-    found = suggest(["prompt", "requirement"], {"prompt": [value], "requirement": ["Is it short?"]}, ids=ids)
-    assert found is not None
-    assert found.columns == {field: "prompt", "text": "requirement"}
-
-
-def test_several_questions_of_a_prompt_are_its_requirements(tmp_path: Path) -> None:
-    rows = [f"{prompt},Is {prompt} {word}?" for prompt in ("rain", "sun", "fog") for word in ("big", "wet")]
-    file = InputFile(write_lines(tmp_path, "rows.csv", "prompt,question", *rows))
-    found = suggest(file.columns(), file.samples())
-    assert found is not None
-    assert (found.kind, found.columns) == (Kind.QUESTIONS, {"prompt": "prompt", "text": "question"})
-
-
-@pytest.mark.parametrize(
-    ("kind", "columns", "mapping"),
-    [
-        (Kind.QUESTIONS, "prompt question", "prompt=prompt text=question"),
-        (
-            Kind.ANSWERS,
-            "prompt model number met",
-            "prompt=prompt contestant=model question=number answer=met",
-        ),
-        (
-            Kind.SCORES,
-            "question model answer score",
-            "instruction=question contestant=model text=answer score=score",
-        ),
-        (Kind.RATERS, "rater kind", "rater=rater"),
-        (
-            Kind.PAIRS,
-            "question text_a text_b label",
-            "instruction=question first_text=text_a second_text=text_b gold=label",
-        ),
-    ],
-)
-def test_columns_are_guessed_for_the_kind_that_somebody_chose(kind: Kind, columns: str, mapping: str) -> None:
-    found = guess(columns.split(), {}, kind)
-    assert (found.kind, found.columns) == (kind, dict(pair.split("=") for pair in mapping.split()))
-
-
-def test_a_requirement_beside_a_model_is_no_table_of_requirements() -> None:
-    found = guess(["prompt", "model", "requirement", "met"], {})
-    assert found.kind is not Kind.QUESTIONS
-
-
-def test_columns_that_tell_nothing() -> None:
-    assert [suggest(columns.split()) for columns in ("", "colour shape", "algorithm item score")] == [
-        None
-    ] * 3
 
 
 def test_every_field_is_in_the_document_and_what_is_needed_can_be_mapped() -> None:

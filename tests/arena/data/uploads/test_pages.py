@@ -333,8 +333,88 @@ class TestFormat:
         report = admin_client.get(checked(admin_client, study, both, apart)).context["report"]
         assert (report.error_count, report.unused[0].columns) == (0, ("instruction",))
 
+    @pytest.mark.parametrize(
+        ("table", "question", "answer", "added"),
+        [
+            (
+                "Aufgabe,Alder,Birch\nNenne einen Fluss.,Rhein.,Elbe.\nNenne einen Vogel.,Uhu.,Spatz.\n",
+                "Which column is the prompt?",
+                "",
+                {"prompts": 2, "contestants": 2, "completions": 4},
+            ),
+            (
+                "Alder,Frage,Birch\nEs ist der Rhein.,Welcher Fluss?,Elbe.\nEin Uhu.,Welcher Vogel?,Spatz.\n",
+                "Which column is the prompt?",
+                "Frage",
+                {"prompts": 2, "contestants": 2, "completions": 4},
+            ),
+            (
+                "question,answer\nName a river.,The Rhine.\n",
+                "Which model wrote the answers in the column answer?",
+                "Heron",
+                {"prompts": 1, "contestants": 1, "completions": 1},
+            ),
+            (
+                "question,Alder\nName a river.,The Rhine.\n",
+                "Is Alder a model, and are its cells the answers?",
+                "",
+                {"prompts": 1, "contestants": 1, "completions": 1},
+            ),
+            (
+                "question,model_a,model_b,rating,rater\nName a river.,Heron,Stork,2,ann\n",
+                "On how many points were the ratings given?",
+                "5",
+                {"comparisons": 1, "raters": 1, "contestants": 2},
+            ),
+        ],
+    )
+    def test_one_question_is_asked_and_nothing_is_read_before_its_answer(
+        self,
+        admin_client: Client,
+        study: Study,
+        table: str,
+        question: str,
+        answer: str,
+        added: dict[str, int],
+    ) -> None:
+        address = checked(admin_client, study, ("table.csv", table))
+        page = admin_client.get(address)
+        assert question in html_of(page)
+        assert 'name="apply"' not in html_of(page)
+        (form,) = page.context["forms"]
+        sent = {f"file0-{name}": form[name].value() or "" for name in form.fields}
+        self.choose(admin_client, address, **{**sent, **({"file0-asked": answer} if answer else {})})
+        jobs.check(ImportJob.objects.get().pk)
+        page = admin_client.get(address)
+        report = page.context["report"]
+        assert (report.error_count, question in html_of(page)) == (0, False)
+        assert {kind: report.counts[kind].added for kind in added} == added
+
+    def test_a_model_is_a_choice_for_prompts_too(self, admin_client: Client, study: Study) -> None:
+        table = "id,instruction,Alder\np1,Name a river.,The Rhine.\n"
+        address = checked(admin_client, study, ("table.csv", table))
+        page = admin_client.get(address)
+        (form,) = page.context["forms"]
+        shown = {f"file0-{name}": form[name].value() or "" for name in form.fields}
+        chosen = {"file0-format_name": "table", "file0-kind": "prompts", "file0-column-2": "own"}
+        self.choose(admin_client, address, **{**shown, **chosen})
+        jobs.check(ImportJob.objects.get().pk)
+        report = admin_client.get(address).context["report"]
+        assert (report.error_count, report.counts["completions"].added) == (0, 1)
+        assert report.preview["completions"][0]["prompt"] == "p1"
+
+    def test_a_form_names_no_models(self, admin_client: Client, study: Study) -> None:
+        asked = "Name a river,The Rhine,A road"
+        rows = [f"5/1/2024 10:00:00,{one}@example.org,{asked},Answer {one.upper()}" for one in "ab"]
+        head = "Timestamp,Email Address,Question,Answer A,Answer B,Which is better?"
+        address = checked(admin_client, study, ("form.csv", "\n".join([head, *rows])))
+        report = admin_client.get(address).context["report"]
+        assert (report.error_count, report.counts["comparisons"].added) == (0, 2)
+        assert report.counts["contestants"].added == 0
+        assert [row["rating"] for row in report.preview["comparisons"]] == ["1", "3"]
+
     def test_cells_that_keep_columns_from_being_models(self, admin_client: Client, study: Study) -> None:
-        wide = "id,prompt,Heron,Stork\na,Say A to me.,#REF!,2026-01-02\nb,Say B to me.,So.,\n"
+        wide = "id,prompt,Heron,Stork\na,Say A to me.,#REF!,2026-01-02\nb,Say B to me.,#REF!,\n"
         html = html_of(admin_client.get(checked(admin_client, study, ("wide.csv", wide))))
         assert "for models because of cells such as #REF!, 2026-01-02. To use them, say below what" in html
 
