@@ -232,6 +232,9 @@ EMBEDDED_START: list[str] = [
     "leaderboard.snapshots.on_demand.abandon_runs",
 ]
 
+# Called when any other worker starts, of which there may be several.
+WORKER_START: list[str] = ["judging.runs.heartbeat.start"]
+
 # --- Judges ------------------------------------------------------------------------------------------------
 JUDGE_MAX_ATTEMPTS = env.int("JUDGE_MAX_ATTEMPTS", 5, validate=ONE_OR_MORE)
 # Before the second attempt; doubled for each more.

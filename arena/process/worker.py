@@ -44,6 +44,8 @@ class Worker:
         for lane in self._lanes:
             lane.start()
         self._sweeper.start()
+        for path in () if settings.EMBEDDED_WORKER else settings.WORKER_START:
+            run_logged(path)
         _started.append(self)
 
     def stop(self, timeout: float) -> None:

@@ -1,6 +1,7 @@
 from judging.models.calls import JudgeCall
 from judging.models.endpoints import Author, Endpoint, Price
 from judging.models.judges import Judge, Panel
+from judging.models.limits import Outage, RateLimit, WorkerProcess
 from judging.models.proposals import ProposalCall
 from judging.models.purses import PaidCall, Purse
 from judging.models.runs import JudgeRun, RunAssignment
@@ -14,14 +15,17 @@ __all__ = [
     "Judge",
     "JudgeCall",
     "JudgeRun",
+    "Outage",
     "PaidCall",
     "Panel",
     "Price",
     "ProposalCall",
     "Purse",
+    "RateLimit",
     "RunAssignment",
     "Trace",
     "TrialCall",
+    "WorkerProcess",
     "WritingCall",
     "WritingProgress",
     "WritingRun",

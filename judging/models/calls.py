@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -43,6 +43,7 @@ class Progress:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     reasoning_tokens: int = 0
+    lacks_logprobs: int = 0  # replies without the log-probabilities that were asked for
     models: dict[str, int] = field(default_factory=dict)  # replies by the model that the endpoint names
     cost: Decimal | None = None  # None if no price is known
     reserved: Decimal = Decimal(0)
@@ -116,7 +117,7 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
         return self.progress_of([run])[run.pk]
 
     def progress_of(self, runs: Sequence[JudgeRun]) -> dict[int, Progress]:
-        """The progress of runs by id, in three queries; calls are counted from an index."""
+        """The progress of runs by id, in four queries; calls are counted from indexes."""
         ids = [run.pk for run in runs]
         now = timezone.now()
         planned = RunAssignment.objects.filter(run__in=ids).order_by().values_list("run")
@@ -125,10 +126,13 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
         found: dict[int, list[dict[str, Any]]] = {pk: [] for pk in ids}
         for counted in self.filter(run__in=ids).tallied(now - RECENTLY):
             found[counted["run"]].append(counted)
-        return {
+        lacking = self.filter(run__in=ids, lacks_logprobs=True).order_by().values_list("run")
+        lacks = dict(lacking.annotate(n=Count("pk")))
+        counted_by = {
             run.pk: _progress(run, assigned.get(run.pk, 0), put_aside.get(run.pk, 0), found[run.pk], now)
             for run in runs
         }
+        return {pk: replace(one, lacks_logprobs=lacks.get(pk, 0)) for pk, one in counted_by.items()}
 
     def tallied(self, since: datetime) -> models.QuerySet[JudgeCall, dict[str, Any]]:
         """Counts and sums by all that progress tells apart; ``recent`` ended after ``since``.
@@ -249,10 +253,14 @@ class JudgeCall(PaidCall):
         null=True, blank=True, help_text="Log-probabilities of the tokens that could stand for the verdict."
     )
     expected = models.FloatField(null=True, blank=True, help_text="Expected rating over the answer tokens.")
+    lacks_logprobs = models.BooleanField(
+        default=False, help_text="Log-probabilities were asked for, and its reply has none."
+    )
     error = models.CharField(max_length=600, blank=True)
     retry_at = models.DateTimeField(null=True, blank=True)
     in_outage = models.BooleanField(
-        default=False, help_text="It failed while its endpoint did not answer at all: no attempt is used up."
+        default=False,
+        help_text="It failed while its endpoint did not answer or asked to wait: no attempt is used up.",
     )
     given_up = models.BooleanField(
         default=False,
@@ -332,6 +340,7 @@ class JudgeCall(PaidCall):
                 condition=Q(state="replied", cached_from__isnull=True) & ~Q(request_hash=""),
                 name="judge_call_cache",
             ),
+            models.Index(fields=["run"], condition=Q(lacks_logprobs=True), name="judge_call_lacks_logprobs"),
             models.Index(
                 fields=["cached_from"], condition=Q(cached_from__isnull=False), name="judge_call_reused"
             ),

@@ -3,7 +3,7 @@ from django.db import models
 from arena.models import Prompt
 from judging.models.judges import Judge
 from judging.models.purses import Payer
-from judging.models.requests import LIVE, StandingRequest, constraints_of, index_of
+from judging.models.requests import LIVE, StandingRequest, constraints_of, indexes_of
 
 
 class ProposalCall(StandingRequest):
@@ -21,7 +21,7 @@ class ProposalCall(StandingRequest):
             models.UniqueConstraint(fields=["prompt"], condition=LIVE, name="proposal_call_one_live"),
             *constraints_of("proposal_call"),
         ]
-        indexes = [index_of("proposal_call")]
+        indexes = indexes_of("proposal_call")
 
     def __str__(self) -> str:
         return f"proposals for {self.prompt}"

@@ -2,6 +2,7 @@ from django.db import models
 from django.db.models import Q
 
 from arena.models import Study
+from judging.models.limits import RateLimit
 
 
 class Purse(models.Model):
@@ -89,6 +90,15 @@ class PaidCall(models.Model):
     )
     completion_price = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
     error_kind = models.CharField(max_length=50, blank=True)
+    rate_limit = models.ForeignKey(
+        RateLimit,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,  # few are in flight, and those have an index
+        help_text="Whose places it takes while it is in flight.",
+    )
 
     class Meta:
         abstract = True

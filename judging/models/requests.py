@@ -23,9 +23,12 @@ def constraints_of(name: str) -> list[models.BaseConstraint]:
     ]
 
 
-def index_of(name: str) -> models.Index:
-    """The index by which such a table is looked through for what is due."""
-    return models.Index(fields=["due_at"], condition=LIVE, name=f"{name}_live")
+def indexes_of(name: str) -> list[models.Index]:
+    """Those by which such a table is looked through for what is due, and for what is in flight."""
+    return [
+        models.Index(fields=["due_at"], condition=LIVE, name=f"{name}_live"),
+        models.Index(fields=["deadline"], condition=Q(state="in_flight"), name=f"{name}_in_flight"),
+    ]
 
 
 class StandingRequest(PaidCall):
@@ -48,6 +51,7 @@ class StandingRequest(PaidCall):
         default=0, help_text="Attempts whose process died before the reply came. Each may have been charged."
     )
     due_at = models.DateTimeField(default=timezone.now)
+    worker = models.CharField(max_length=200, blank=True, help_text="The process that asks.")
     deadline = models.DateTimeField(
         null=True, blank=True, help_text="After this the process that asked is taken for dead."
     )

@@ -30,6 +30,7 @@ class JudgeRun(models.Model):
         RUNNING = "running", "Running"
         PAUSED = "paused", "Paused"
         FINISHED = "finished", "Finished"
+        FAILED = "failed", "Failed"
         CANCELLED = "cancelled", "Cancelled"
 
     class Kind(models.TextChoices):
@@ -70,6 +71,7 @@ class JudgeRun(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
+    resumed_at = models.DateTimeField(null=True, blank=True, help_text="When it was resumed last.")
     finished_at = models.DateTimeField(null=True, blank=True)
 
     objects = JudgeRunQuerySet.as_manager()
@@ -87,7 +89,7 @@ class JudgeRun(models.Model):
                 condition=Q(limit__isnull=True) | Q(limit__gt=0), name="judge_run_limit_positive"
             ),
             models.CheckConstraint(
-                condition=Q(state__in=["queued", "running", "paused", "finished", "cancelled"]),
+                condition=Q(state__in=["queued", "running", "paused", "finished", "failed", "cancelled"]),
                 name="judge_run_state_known",
             ),
         ]

@@ -15,7 +15,7 @@ from django.utils import timezone
 from arena.models import Completion, Prompt, Study
 from judging.models.endpoints import Author
 from judging.models.purses import Payer, Purse
-from judging.models.requests import LIVE, StandingRequest, constraints_of, index_of
+from judging.models.requests import LIVE, StandingRequest, constraints_of, indexes_of
 from judging.models.traces import Trace
 from judging.protocols.replies import KNOWN_ENDS
 
@@ -141,7 +141,7 @@ class WritingCall(StandingRequest):
             ),
             *constraints_of("writing_call"),
         ]
-        indexes = [index_of("writing_call")]
+        indexes = indexes_of("writing_call")
 
     def __str__(self) -> str:
         return f"turn {self.turn} of {self.prompt}"

@@ -13,7 +13,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import Lock
 from typing import Final, Generic, TypeVar
-from uuid import uuid4
 
 from django.conf import settings
 from django.db import close_old_connections, connection, transaction
@@ -22,11 +21,13 @@ from django.utils import timezone
 
 from arena.texts.dialogue import Message
 from judging.endpoints.client import NoReplyError, Reply, RetryPolicy, attempt, refusal
-from judging.endpoints.limits import Outage
 from judging.judges.asked import AskedModel
+from judging.models import Outage
 from judging.models.requests import StandingRequest
 from judging.runs import limiting
+from judging.runs.calls import this_worker
 from judging.runs.committing import retry_until
+from judging.runs.limiting import EndedCall, Limits
 from judging.spending.budgets import HOW_TO_ASK_AGAIN, why_no_more
 from judging.spending.purses import prices_of, reserve, settle
 
@@ -169,19 +170,14 @@ class Requests(ABC, Generic[Row]):
     def _ask(self, row: Row, model: AskedModel) -> tuple[float, bool]:
         """Seconds until its endpoint can be asked, and whether it was."""
         messages = self.messages(row)
-        name = f"{self.about}/{row.pk}/{uuid4().hex}"
-        call = limiting.starting(model, name, messages, model.lease)
-        if wait := limiting.start_one(call):
-            later = timezone.now() + timedelta(seconds=wait)
-            self.rows._default_manager.filter(pk=row.pk, state=State.WAITING).update(due_at=later)
+        is_claimed, wait = self._claim(row, messages, model)
+        if not is_claimed:
             return wait, False
-        if not self._claim(row, messages, model):
-            limiting.cancel_one(call)
-            return 0.0, False
+        started = timezone.now()
         _lend_connection()
         result, _ = attempt(lambda: self.ask(row, model, messages), f"{self.about} {row.pk}")
-        [outage] = limiting.note_ended([limiting.ended_call(call, result)])
-        retry_until(partial(self._end, row, result, outage), timezone.now() + model.lease)
+        ended = EndedCall(row, model, started, result)
+        retry_until(partial(self._end, row, ended), timezone.now() + model.lease)
         return 0.0, True
 
     def ask(self, row: Row, model: AskedModel, messages: list[Message]) -> Reply:
@@ -192,21 +188,30 @@ class Requests(ABC, Generic[Row]):
         rows = self.rows._default_manager.filter(pk=row.pk).select_related(*self.needed)
         return rows.select_for_update(of=("self",), no_key=True)
 
-    def _claim(self, row: Row, messages: list[Message], model: AskedModel) -> bool:
-        """Whether this process is the one to ask, and budgets allow it."""
+    def _claim(self, row: Row, messages: list[Message], model: AskedModel) -> tuple[bool, float]:
+        """Whether this process is the one to ask, and limits and budgets allow it; else the seconds until
+        its endpoint can be asked."""
         with transaction.atomic():
             held = self._held(row).filter(state=State.WAITING, attempt=row.attempt).first()
             if held is None:
-                return False
+                return False, 0.0
             if why := self.why_not(held):
                 _refuse(held, why)
-                return False
+                return False, 0.0
             self.note(held, model, messages)
+            limits = Limits([model])
+            if wait := limits.start(held, model, model.lease):
+                held.due_at = timezone.now() + timedelta(seconds=wait)
+                held.save(update_fields=["due_at"])
+                return False, wait
             [price] = prices_of([model])
             granted = reserve([(held, model)])[held.payer]
             if granted.count:
+                limits.save()
                 row.attempt = held.attempt = held.attempt + 1
+                row.rate_limit = held.rate_limit
                 held.state, held.deadline = State.IN_FLIGHT, timezone.now() + model.lease
+                held.worker = this_worker()
                 held.currency = price.currency if price else ""
             elif why := why_no_more(granted, HOW_TO_ASK_AGAIN):
                 _refuse(held, why)
@@ -215,16 +220,16 @@ class Requests(ABC, Generic[Row]):
             held.save()
         if why:
             self._refuse_alike(row, why)
-        return bool(granted.count)
+        return bool(granted.count), 0.0
 
-    def _end(self, row: Row, result: Reply | NoReplyError, outage: Outage | None) -> None:
-        if isinstance(result, Reply):
-            self._commit(row, result)
+    def _end(self, row: Row, ended: EndedCall) -> None:
+        if isinstance(ended.result, Reply):
+            self._commit(row, ended, ended.result)
         else:
-            self._put_back(row, result, outage)
+            self._put_back(row, ended, ended.result)
 
     @transaction.atomic
-    def _commit(self, row: Row, reply: Reply) -> None:
+    def _commit(self, row: Row, ended: EndedCall, reply: Reply) -> None:
         # One that comes after its deadline is kept, too, unless it was asked for again.
         held = self._held(row).filter(state__in=[State.IN_FLIGHT, State.WAITING], attempt=row.attempt).first()
         if held is None:
@@ -236,16 +241,18 @@ class Requests(ABC, Generic[Row]):
         held.reasoning_tokens = reply.reasoning_tokens
         held.error = held.error_kind = ""
         self.keep(held, reply)
+        limiting.end([ended])
         if not is_late:
             _settle(held)
         held.save()
 
-    def _put_back(self, row: Row, error: NoReplyError, outage: Outage | None) -> None:
+    def _put_back(self, row: Row, ended: EndedCall, error: NoReplyError) -> None:
         """Ask again later, or give up; about everything alike, if no request can succeed."""
         said = refusal(error) or f"{error.kind.replace('http_', 'HTTP ').replace('_', ' ')}: {error}"
         with transaction.atomic():
             held = self._held(row).filter(state=State.IN_FLIGHT, attempt=row.attempt).first()
             if held:
+                [outage] = limiting.end([ended])
                 held.failures += outage is None
                 held.state, held.error_kind, held.error = State.FAILED, error.kind, said[:LONGEST_ERROR]
                 _settle(held)

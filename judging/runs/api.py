@@ -19,7 +19,7 @@ from judging.judges.services import JudgeError, MissingError
 from judging.models import Judge, JudgeCall, JudgeRun
 from judging.runs import lifecycle
 from judging.runs.estimating import Estimate, estimate
-from judging.runs.limiting import outage_of_run
+from judging.runs.limiting import outage_of_run, told
 from judging.spending import budgets
 
 Amount = Annotated[Decimal, Field(max_digits=12, decimal_places=6, gt=0, allow_inf_nan=False)]
@@ -176,6 +176,11 @@ class JudgeRunOut(Schema):
     silent_seconds: float | None = Field(
         description="For how long its endpoint has not answered; null while it does."
     )
+    trouble: str = Field(
+        description="Why its endpoint cannot be asked now, with its last words and the time of the next try; "
+        "empty if it can."
+    )
+    lacks_logprobs: int = Field(description="Replies without the log-probabilities that the judge asks for.")
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
@@ -193,7 +198,8 @@ class JudgeRunOut(Schema):
             simulated=run.judge.is_simulated,
             task=run.judge.task,
             error=budgets.why_paused(run),
-            silent_seconds=max(time() - outage.since, 0.0) if outage else None,
+            silent_seconds=max(time() - outage.since, 0.0) if outage and not outage.is_limit else None,
+            trouble=told(outage) if outage else "",
             **{name: getattr(run, name) for name in (*columns, *times)},
             **{name: getattr(progress, name) for name in cls.model_fields if hasattr(progress, name)},
         )

@@ -116,12 +116,11 @@ class _Turn:
     def _ask(self, call: JudgeCall, asked: PreparedCall) -> Outcome:
         try:
             result, seconds = ask(self._work, asked)
-            outage = limiting.end(call, asked, result)
         finally:
+            limiting.ended.add(call.pk)
             self._process.places.give(Counter([self._work.asker]))
-        if self._work.is_to_blame(call.key):
-            outage = None
-        return Outcome(call, result, seconds, asked.question, self._work.failures(call.key), outage)
+        failures, is_to_blame = self._work.failures(call.key), self._work.is_to_blame(call.key)
+        return Outcome(call, result, seconds, asked, failures, is_to_blame)
 
     def _commit(self, outcomes: Sequence[Outcome], *, is_last: bool) -> None:
         last = None
@@ -132,7 +131,10 @@ class _Turn:
         is_complete = is_last and conversation.is_complete(self._work.configured_protocol, self._replies)
         results = Results(outcomes, is_last, list(self._ended), last if is_complete else None)
         until = max(one.call.deadline for one in outcomes)
-        ended = retry_until(partial(self._process.commits.do, results), until)
+        try:
+            ended = retry_until(partial(self._process.commits.do, results), until)
+        finally:
+            limiting.ended.difference_update(one.call.pk for one in outcomes)
         self._ended += ended
         self.answered = next((call for call in ended if call == results.answered), None)
 
@@ -146,7 +148,7 @@ class Process:
         briefly, longer = partial(self._linger, BRIEFLY), partial(self._linger, LONGER)
         claim = partial(claiming.claim, worker=self.name, places=self.places)
         self.claims = Combiner[ClaimRequest, Claimed | None](claim, most=MOST, linger=briefly)
-        self.commits = Combiner[Results, list[JudgeCall]](self._commit, most=MOST, linger=longer)
+        self.commits = Combiner[Results, list[JudgeCall]](committing.commit_each, most=MOST, linger=longer)
         self.submissions = Combiner[Submission, bool](submitting.submit, most=MOST, linger=longer)
         self.threads = ThreadPoolExecutor(settings.CELERY_WORKER_CONCURRENCY, thread_name_prefix="asking")
 
@@ -163,10 +165,6 @@ class Process:
 
     def _linger(self, seconds: float) -> float:
         return seconds if self.places.are_busy else 0.0
-
-    def _commit(self, batch: Sequence[Results]) -> list[list[JudgeCall] | Exception]:
-        limiting.note_ended()
-        return committing.commit_each(batch)
 
 
 def this_process() -> Process:

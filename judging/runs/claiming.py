@@ -20,10 +20,10 @@ from arena.models.compiled import CompiledFor, CompiledUpdateFor, given
 from judging.models import JudgeCall, JudgeRun, RunAssignment
 from judging.protocols.parsing import no_text
 from judging.protocols.replies import ReplyText
-from judging.runs import limiting
 from judging.runs import work as runs_work
 from judging.runs.asking import CallBuilder, PreparedCall
 from judging.runs.lifecycle import pause_run
+from judging.runs.limiting import Limits
 from judging.runs.places import Places
 from judging.runs.work import Asker, Work, read_work, text_of
 from judging.spending import budgets
@@ -121,7 +121,10 @@ logger = logging.getLogger(__name__)
 SUBMITTING = timedelta(seconds=30)  # how long a reply belongs to the worker that submits it
 PAUSE = timedelta(seconds=1)  # until what cannot be asked now, for lack of budget, say, is looked at again
 TRIES: Final = 5  # how often a claim is tried when other workers are faster
-COPIED: Final = ("raw_reply", "refusal", "finish_reason", "model_returned", "logprobs", "expected")
+COPIED: Final = (
+    *("raw_reply", "refusal", "finish_reason", "model_returned"),
+    *("logprobs", "expected", "lacks_logprobs"),
+)
 """Columns copied from the call whose reply is used again. Its tokens were paid for once."""
 
 
@@ -225,11 +228,10 @@ def put_back(assignments: Iterable[int]) -> None:
 
 class _Batch:
     def __init__(self, worker: str, places: Places, *, is_limited: bool = True) -> None:
-        self._worker, self._places, self._is_limited = worker, places, is_limited
+        self._worker, self._places, self._keeps_limits = worker, places, is_limited
         self._now = timezone.now()
         self._planner = ClaimPlanner(self._now)
         self._taken: Counter[Asker] = Counter()  # places for further calls
-        self._entered: list[tuple[JudgeCall, PreparedCall]] = []  # calls that the limits let in
 
     def claim(self, claim_requests: Sequence[ClaimRequest]) -> list[Claimed | None]:
         held = {claim_request.assignment for claim_request in claim_requests if claim_request.is_held}
@@ -242,7 +244,6 @@ class _Batch:
             claimed = aside | (self.commit(plans) if plans else {})
         except BaseException:
             self._places.give(self._taken)
-            limiting.cancel(self._entered)
             raise
         # A message that came twice is acted upon once.
         return [claimed.pop(claim_request.assignment, None) for claim_request in claim_requests]
@@ -257,7 +258,7 @@ class _Batch:
 
     @transaction.atomic
     def commit(self, plans: Sequence[ClaimPlan]) -> dict[int, Claimed]:
-        """Write plans. Locks assignments, then calls, then purses, as everywhere."""
+        """Write plans. Locks assignments, then calls, then limits, then purses, as everywhere."""
         plans = self._still_there(plans)
         self._make_calls(plans)
         made = [call for plan in plans for call, _ in plan.calls]
@@ -295,16 +296,24 @@ class _Batch:
         by_run: dict[int, list[_Wanted]] = defaultdict(list)
         for asked, plan in self._placed(plans):
             by_run[plan.work.run.pk].append((plan, self._call(plan.work, asked), asked))
-        let_in = list(filter(None, (self._let_in(wanted) for _, wanted in sorted(by_run.items()))))
+        limited = [one for wanted in by_run.values() for one in wanted if self._is_limited(one)]
+        limits = Limits(asked.model for _, _, asked in limited)
+        let_in = list(filter(None, (self._let_in(wanted, limits) for _, wanted in sorted(by_run.items()))))
         granted = reserve([(call, asked.model) for wanted in let_in for _, call, asked in wanted])
         for wanted in let_in:
             run = wanted[0][0].work.run
             given = granted["run", run.pk]
             for plan, call, asked in wanted[: given.count]:
                 plan.calls.append((call, asked))
+            for _, _, asked in filter(self._is_limited, wanted[given.count :]):
+                limits.cancel(asked.model)
             if why := budgets.why_no_more(given):
                 pause_run(run, why, goes_on_at=budgets.goes_on_at(given))
+        limits.save()
         self._give_back(plans)
+
+    def _is_limited(self, wanted: _Wanted) -> bool:
+        return self._keeps_limits and not wanted[0].work.judge.is_simulated
 
     def _placed(self, plans: Sequence[ClaimPlan]) -> Iterator[tuple[PreparedCall, ClaimPlan]]:
         """The questions there are places for: the first of every plan before any second one."""
@@ -316,24 +325,20 @@ class _Batch:
             self._taken[asker] += more
             yield from ((asked, plan) for asked in plan.asked[1 : 1 + more])
 
-    def _let_in(self, wanted: list[_Wanted]) -> list[_Wanted]:
+    def _let_in(self, wanted: list[_Wanted], limits: Limits) -> list[_Wanted]:
         """The calls that limits allow now; the others get a time to come back."""
-        if not self._is_limited:
-            return wanted
-        waits = limiting.start([(call, asked) for _, call, asked in wanted])
-        for (plan, _, _), wait in zip(wanted, waits, strict=True):
-            if wait:
+        let_in = []
+        for one in wanted:
+            plan, call, asked = one
+            if self._is_limited(one) and (wait := limits.start(call, asked.model, asked.lease)):
                 spread = random.uniform(1.0, 1.1)  # noqa: S311 - jitter
                 plan.not_before = self._now + timedelta(seconds=wait * spread)
-        let_in = [one for one, wait in zip(wanted, waits, strict=True) if not wait]
-        self._entered += [(call, asked) for _, call, asked in let_in]
+            else:
+                let_in.append(one)
         return let_in
 
     def _give_back(self, plans: Sequence[ClaimPlan]) -> None:
-        """Give back what was taken for calls that are not made."""
-        made = {id(call) for plan in plans for call, _ in plan.calls}
-        limiting.cancel([(call, asked) for call, asked in self._entered if id(call) not in made])
-        self._entered = [(call, asked) for call, asked in self._entered if id(call) in made]
+        """Give back the places of calls that are not made."""
         used = Counter[Asker]()
         for plan in plans:
             used[plan.work.asker] += max(len(plan.calls) - 1, 0)

@@ -3,7 +3,7 @@
 import logging
 import random
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,13 +16,13 @@ from django.utils import timezone
 from arena.models import Assignment
 from arena.models.compiled import save_each
 from judging.endpoints.client import REFUSALS, NoReplyError, Reply, RetryPolicy, refusal
-from judging.endpoints.limits import Outage
 from judging.endpoints.logprobs import expected_rating, verdict_logprobs
-from judging.models import JudgeCall, RunAssignment
-from judging.protocols.conversation import Question
-from judging.runs import queue
+from judging.models import JudgeCall, JudgeRun, Outage, RunAssignment
+from judging.runs import limiting, queue
+from judging.runs.asking import PreparedCall
 from judging.runs.claiming import SUBMITTING
-from judging.runs.lifecycle import QUEUE_PATIENCE, pause_run
+from judging.runs.lifecycle import QUEUE_PATIENCE, pause_if_nothing_works, pause_run
+from judging.runs.limiting import EndedCall
 from judging.spending.purses import settle
 
 logger = logging.getLogger(__name__)
@@ -33,9 +33,9 @@ class Outcome:
     call: JudgeCall
     result: Reply | NoReplyError
     seconds: float | None
-    question: Question | None = None
+    asked: PreparedCall | None = None
     failures: int = 0  # of this question before, in this run
-    outage: Outage | None = None  # in which it failed, using up no attempt
+    is_to_blame: bool = False  # the question may be what stops its endpoint from answering
 
 
 @dataclass(frozen=True)
@@ -77,14 +77,17 @@ def commit(batch: Sequence[Results]) -> list[list[JudgeCall]]:
     """Commit results; for each, in order, the calls that have ended, as stored. Harmless when repeated.
 
     The late reply of an abandoned call is only kept for the record: the assignment may be asked anew already.
-    Locks assignments, then calls, then purses, as everywhere.
+    Locks assignments, then calls, then limits, then purses, as everywhere.
     """
     now = timezone.now()
     outcomes = [outcome for results in batch for outcome in results.outcomes]
     lock_assignments({outcome.call.assignment_id for outcome in outcomes})
     live = _live({outcome.call.pk for outcome in outcomes})
+    outages = _outages([outcome for outcome in outcomes if outcome.call.pk in live])
     written = {
-        outcome.call.pk: _ended(outcome, now, is_answer=outcome.call == results.answered)
+        outcome.call.pk: _ended(
+            outcome, now, outages.get(outcome.call.pk), is_answer=outcome.call == results.answered
+        )
         for results in batch
         for outcome in results.outcomes
         if outcome.call.pk in live
@@ -96,12 +99,49 @@ def commit(batch: Sequence[Results]) -> list[list[JudgeCall]]:
     ended = [[written[one.call.pk] for one in results.outcomes if one.call.pk in live] for results in batch]
     for results, calls in zip(batch, ended, strict=True):
         _release(results, calls, now)
+    _pause([outcome for outcome in outcomes if outcome.call.pk in live], written)
+    return ended
+
+
+def _pause(outcomes: Sequence[Outcome], written: Mapping[int, JudgeCall]) -> None:
+    """Pause the runs whose judge is refused, or whose calls fail one like the other."""
+    failed = set()
     for outcome in outcomes:
-        if outcome.call.pk in live and isinstance(outcome.result, NoReplyError):
+        if isinstance(outcome.result, NoReplyError):
             why = refusal(outcome.result)
             if why and written[outcome.call.pk].retry_at:
-                pause_run(outcome.call.run, f"{why} Nothing was lost.")
-    return ended
+                for run in _refused_with(outcome, outcome.result.kind):
+                    pause_run(run, f"{why} Nothing was lost.")
+            elif not written[outcome.call.pk].in_outage:
+                failed.add(outcome.call.run)
+    for run in sorted(failed, key=lambda run: run.pk):
+        pause_if_nothing_works(run)
+
+
+def _refused_with(outcome: Outcome, kind: str) -> Iterable[JudgeRun]:
+    """The run of a refused call; where its key is not valid, all that ask the address with it."""
+    if kind != "http_401" or outcome.asked is None:
+        return [outcome.call.run]
+    endpoint = outcome.asked.model.endpoint
+    same = {"base_url": endpoint.base_url, "api_key_env": endpoint.api_key_env}
+    of_key = {f"judge__endpoint__{name}": value for name, value in same.items()}
+    others = JudgeRun.objects.whole().filter(state=JudgeRun.State.RUNNING, remote=False, **of_key)
+    return sorted({outcome.call.run, *others}, key=lambda run: run.pk)
+
+
+def _outages(outcomes: Sequence[Outcome]) -> dict[int, Outage | None]:
+    """The outages in which calls failed, by the call; such a failure uses up no attempt."""
+    limited = [one for one in outcomes if one.asked and one.call.rate_limit_id]
+    found = limiting.end(
+        [
+            EndedCall(one.call, one.asked.model, one.call.started_at, one.result)
+            for one in limited
+            if one.asked
+        ]
+    )
+    return {
+        one.call.pk: None if one.is_to_blame else outage for one, outage in zip(limited, found, strict=True)
+    }
 
 
 def _live(calls: Collection[int]) -> set[int]:
@@ -133,7 +173,7 @@ def lock_assignments(assignments: Collection[int]) -> None:
     list(rows.values_list("pk", flat=True))
 
 
-def _ended(outcome: Outcome, now: datetime, *, is_answer: bool) -> JudgeCall:
+def _ended(outcome: Outcome, now: datetime, outage: Outage | None, *, is_answer: bool) -> JudgeCall:
     """A call that has ended, as it is to be stored. is_answer: its reply completed the answer."""
     if isinstance(outcome.result, Reply):
         columns = {"state": JudgeCall.State.REPLIED, **received(outcome.result, outcome, now)}
@@ -146,8 +186,8 @@ def _ended(outcome: Outcome, now: datetime, *, is_answer: bool) -> JudgeCall:
             "error": str(outcome.result)[:600],
             "latency": outcome.seconds,
             "finished_at": now,
-            "retry_at": _retry_at(outcome, outcome.result, now),
-            "in_outage": outcome.outage is not None,
+            "retry_at": _retry_at(outcome, outcome.result, now, outage),
+            "in_outage": outage is not None,
         }
     # A copy: should this transaction fail, the next one begins with what is stored.
     call = copy(outcome.call)
@@ -169,6 +209,7 @@ OF_END: Final = (
     "finished_at",
     "logprobs",
     "expected",
+    "lacks_logprobs",
     "error_kind",
     "error",
     "retry_at",
@@ -181,10 +222,10 @@ OF_END: Final = (
 """What the end of a call sets. Until then nobody else writes these columns."""
 
 
-def _retry_at(outcome: Outcome, error: NoReplyError, now: datetime) -> datetime | None:
+def _retry_at(outcome: Outcome, error: NoReplyError, now: datetime, outage: Outage | None) -> datetime | None:
     rng = random.Random()  # noqa: S311 - jitter
-    if outcome.outage:
-        next_try = datetime.fromtimestamp(outcome.outage.next_try, UTC)
+    if outage:
+        next_try = datetime.fromtimestamp(outage.next_try, UTC)
         return max(next_try, now) + timedelta(seconds=rng.uniform(0, 1))
     if refusal(error) and not _is_about_one_pair(outcome.call):
         return now + OTHERS_FIRST  # the run is paused until somebody resumes it
@@ -219,7 +260,8 @@ def received(reply: Reply, outcome: Outcome, now: datetime) -> dict[str, Any]:
         "latency": outcome.seconds,
         "finished_at": now,
     }
-    asked = outcome.question
+    asked = outcome.asked and outcome.asked.question
+    columns["lacks_logprobs"] = bool(outcome.asked and outcome.asked.request.logprobs and not reply.tokens)
     if reply.tokens and asked and asked.scale and asked.place:
         expected = expected_rating(reply, asked.scale, asked.place)
         if expected is not None and asked.other_order:

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections import defaultdict
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
@@ -321,7 +322,7 @@ _later: dict[int, datetime] = {}
 
 
 def finish_if_done(run: JudgeRun) -> bool:
-    """Mark a running run as finished once every assignment has ended; True if it now is."""
+    """Mark a running run as finished, or failed, once every assignment has ended; True if it now is."""
     planned = Assignment.objects.filter(
         rater=run.judge.rater_id, study=run.study_id, run_assignments__run=run
     )
@@ -329,9 +330,11 @@ def finish_if_done(run: JudgeRun) -> bool:
         return False
     if JudgeCall.objects.filter(run=run, submit_due_at__isnull=False).exists():
         return False
-    ended = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.RUNNING)
-    error = _why_in_vain(run)
-    return bool(ended.update(state=JudgeRun.State.FINISHED, finished_at=timezone.now(), error=error))
+    running = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.RUNNING)
+    calls = JudgeCall.objects.filter(run=run)
+    is_in_vain = calls.filter(given_up=True).exists() and not calls.filter(state="replied").exists()
+    state = JudgeRun.State.FAILED if is_in_vain else JudgeRun.State.FINISHED
+    return bool(running.update(state=state, finished_at=timezone.now(), error=_why_in_vain(run)))
 
 
 def _why_in_vain(run: JudgeRun) -> str:
@@ -374,6 +377,32 @@ def pause_if_unreadable(run: JudgeRun) -> None:
         running = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.RUNNING, reads_on=False)
         if running.update(state=JudgeRun.State.PAUSED, error=why, reads_on=True):
             _record(run, None, "paused, as no reply could be read")
+
+
+FAILED_ALIKE: Final = 10
+"""A run pauses when calls about so many pairs or answers have failed in one way since its last reply."""
+
+LOOKED_BACK: Final = 100  # calls among which these are looked for
+IN_A_ROW: Final = "{count} calls failed alike, without one reply between: {said}. Nothing more is asked now."
+
+
+def pause_if_nothing_works(run: JudgeRun) -> None:
+    """Pause a run whose calls fail one like the other. Outages do not count: the endpoint is asked again."""
+    since = JudgeRun.objects.filter(pk=run.pk).values_list("resumed_at", flat=True).first()
+    ended = JudgeCall.objects.filter(run=run, state__in=["replied", "failed"], cached_from=None)
+    if since:
+        ended = ended.filter(finished_at__gt=since)
+    failed = defaultdict[str, set[int]](set)
+    for call in ended.only("state", "error_kind", "in_outage", "assignment", "error").order_by("-pk")[
+        :LOOKED_BACK
+    ]:
+        if call.has_replied:
+            return
+        if not (call.in_outage or call.error_kind == "rate_limited"):
+            failed[call.error_kind].add(call.assignment_id)
+        if len(failed[call.error_kind]) == FAILED_ALIKE:
+            pause_run(run, IN_A_ROW.format(count=FAILED_ALIKE, said=one_line(call.error).rstrip(".")))
+            return
 
 
 LONGEST_QUOTE: Final = 200
@@ -421,7 +450,8 @@ def resume_run(run: JudgeRun, by: Visitor | None = None) -> bool:
             _record(run, by, "resumed")
             transaction.on_commit(lambda: queue.nudge_plan(run.pk))
             return True
-        if not paused.update(state=JudgeRun.State.RUNNING, error="", goes_on_at=None):
+        running = {"state": JudgeRun.State.RUNNING, "resumed_at": timezone.now()}
+        if not paused.update(**running, error="", goes_on_at=None):
             return False
         _record(run, by, "resumed")
         # Messages that came during the pause were not acted upon.

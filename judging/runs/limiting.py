@@ -1,101 +1,186 @@
-from collections import deque
-from collections.abc import Sequence
-from contextlib import suppress
-from datetime import timedelta
-from typing import Final
+"""Keeping to the limits of models at endpoints: rows that are locked by the claims and commits of calls.
+
+For transactions: rows of models are locked after assignments and calls and before purses, in the order of
+their ids, and those of addresses after them.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import reduce
+from operator import or_
+from typing import Any, Final
 
 from django.conf import settings
+from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from arena.models.querysets import word
 from arena.texts.dialogue import Message
 from judging.endpoints import costs
 from judging.endpoints.client import NoReplyError, Reply, retry_after_seconds
-from judging.endpoints.limits import MANY, EndedCall, Limits, Outage, StartingCall, limiter
 from judging.judges.asked import AskedModel
-from judging.models import Endpoint, Judge, JudgeCall, JudgeRun
-from judging.runs.asking import PreparedCall
-from judging.runs.batching import Combiner
+from judging.models import (
+    Endpoint,
+    Judge,
+    JudgeCall,
+    JudgeRun,
+    Outage,
+    PaidCall,
+    ProposalCall,
+    RateLimit,
+    WritingCall,
+)
+from judging.runs.summary import duration
 
 USUAL_REPLY: Final = 500  # tokens expected of a reply where the request sets no limit
+NOT_ASKED: Final = frozenset({"configuration", "internal"})
+"""Kinds of failures in which the endpoint was not asked."""
+
+UNREACHABLE: Final = "unreachable"
+"""The kind of a failure that is about the address, whatever the model."""
+
+ended: Final[set[int]] = set()
+"""Calls of this process that have ended, and are not committed yet: they take no places."""
+
+Key = tuple[str, str, str]
 
 
-def start(calls: Sequence[tuple[JudgeCall, PreparedCall]]) -> list[float]:
-    """For each call the seconds until the next try; 0 if it may be made now."""
-    asking = [_starting(call, asked) for call, asked in calls if not call.run.judge.is_simulated]
-    if not asking:
-        return [0.0] * len(calls)
-    waits = dict(zip((call.name for call in asking), limiter().start(asking, _taken()), strict=True))
-    return [waits.get(_name(call), 0.0) for call, _ in calls]
+class Limits:
+    """The rate limits of models, locked until the transaction ends."""
+
+    def __init__(self, models: Iterable[AskedModel]) -> None:
+        self._now = time.time()
+        self._rows = _locked({_key(model) for model in models})
+        self._addresses = _locked_if_troubled({model.base_url for model in models})
+        _count_in_flight(self._rows.values(), self._now)
+
+    def start(self, call: PaidCall, model: AskedModel, lease: timedelta) -> float:
+        """Seconds until the next try; 0 if the call may be made, which is noted in it."""
+        row, address = self._rows[_key(model)], self._addresses.get(model.base_url)
+        wait = address.wait(NO_LIMITS, self._now) if address else 0.0
+        tokens = _expected_tokens(model, call.messages)
+        wait = wait or row.start(model.endpoint, self._now, tokens=tokens, lease=lease.total_seconds())
+        if not wait:
+            call.rate_limit = row
+            if address:
+                address.await_probe(self._now, lease.total_seconds())
+        return wait
+
+    def cancel(self, model: AskedModel) -> None:
+        """Note that a call which has started is not made."""
+        self._rows[_key(model)].cancel(self._now)
+        if address := self._addresses.get(model.base_url):
+            address.free_probe(self._now)
+
+    def save(self) -> None:
+        """Write what has changed."""
+        for row in (*self._rows.values(), *self._addresses.values()):
+            _save(row)
 
 
-def cancel(calls: Sequence[tuple[JudgeCall, PreparedCall]]) -> None:
-    limiter().cancel([_starting(call, asked) for call, asked in calls if not call.run.judge.is_simulated])
+@dataclass(frozen=True)
+class EndedCall:
+    """A call with its result."""
+
+    call: PaidCall
+    model: AskedModel
+    started_at: datetime
+    result: Reply | NoReplyError
 
 
-def end(call: JudgeCall, asked: PreparedCall, result: Reply | NoReplyError) -> Outage | None:
-    """Note that a call has ended; returns the outage of its endpoint in which it failed, if any."""
-    if call.run.judge.is_simulated:
+def end(calls: Sequence[EndedCall]) -> list[Outage | None]:
+    """Note that calls have ended; for each, in order, the outage in which it failed, if any.
+
+    For the transaction that commits them.
+    """
+    now = time.time()
+    keys = {_key(one.model) for one in calls}
+    addresses = {one.model.base_url for one in calls}
+    # Usually there is nothing to note, and nobody has to wait for a lock.
+    known = {row.key: row for row in RateLimit.objects.filter(_named(keys))} if keys else {}
+    if not any(_is_worth_noting(one, known.get(_key(one.model))) for one in calls):
+        rows: dict[Key, RateLimit] = {}
+    else:
+        rows = _locked(keys)
+    unreachable = {one.model.base_url for one in calls if _kind(one) == UNREACHABLE}
+    at = {key[0]: row for key, row in _locked({(url, "", "") for url in unreachable}).items()}
+    at |= _locked_if_troubled(addresses - unreachable)
+    outages = [_end(one, rows.get(_key(one.model)), at.get(one.model.base_url), now) for one in calls]
+    for row in (*rows.values(), *at.values()):
+        _save(row)
+    return outages
+
+
+def _is_worth_noting(one: EndedCall, row: RateLimit | None) -> bool:
+    failed, counts = isinstance(one.result, NoReplyError), one.model.endpoint.tokens_per_minute
+    return bool(failed or counts or (row and row.is_troubled))
+
+
+def _end(one: EndedCall, row: RateLimit | None, address: RateLimit | None, now: float) -> Outage | None:
+    kind, started = _kind(one), one.started_at.timestamp()
+    if kind in NOT_ASKED:
+        for each in filter(None, (row, address)):
+            each.free_probe(now)
         return None
-    ended = ended_call(_starting(call, asked), result)
-    if isinstance(result, Reply):
-        # Noted when the next call starts: a write to Redis for each would take a tenth of all processor time.
-        _ended.append(ended)
+    if kind == UNREACHABLE and address:
+        address.failed(started, now, str(one.result))
+        return address.outage
+    if address:
+        address.replied()
+    if row is None:
         return None
-    return _ending.do(ended)
+    if isinstance(one.result, Reply):
+        row.replied()
+        if one.result.prompt_tokens is not None and one.result.completion_tokens is not None:
+            taken = one.result.prompt_tokens + one.result.completion_tokens
+            expected = _expected_tokens(one.model, one.call.messages)
+            row.count_tokens(one.model.endpoint, expected, taken, now)
+        return None
+    if kind == "rate_limited":
+        longest = settings.JUDGE_RETRY_MAX_SECONDS
+        asked = min(retry_after_seconds(one.result.retry_after, timezone.now()), longest)
+        row.close(started, now, asked, settings.JUDGE_RETRY_SECONDS, str(one.result))
+        return row.outage
+    if answers(kind):
+        row.answered()
+        return None
+    row.failed(started, now, f"{kind.replace('http_', '')}: {one.result}")
+    return row.outage if row.open_since else None
 
 
-def ended_call(call: StartingCall, result: Reply | NoReplyError) -> EndedCall:
-    if isinstance(result, Reply):
-        known = result.prompt_tokens is not None and result.completion_tokens is not None
-        taken = (result.prompt_tokens or 0) + (result.completion_tokens or 0)
-        return EndedCall(call, tokens=taken if known else None)
-    asked_to_wait = retry_after_seconds(result.retry_after, timezone.now())
-    return EndedCall(call, result.kind, min(asked_to_wait, settings.JUDGE_RETRY_MAX_SECONDS))
+def answers(kind: str) -> bool:
+    """Whether a failure of this kind says that somebody is there."""
+    return not (kind in ("connection", UNREACHABLE, "timeout") or kind.startswith("http_5"))
 
 
-def start_one(call: StartingCall) -> float:
-    """Seconds until a call of no run may be made; 0 for now."""
-    return limiter().start([call])[0]
+def _kind(one: EndedCall) -> str:
+    return one.result.kind if isinstance(one.result, NoReplyError) else ""
 
 
-def cancel_one(call: StartingCall) -> None:
-    limiter().cancel([call])
-
-
-_ended: deque[EndedCall] = deque()  # calls of this process that got replies and are not noted yet
-
-
-def note_ended(failed: Sequence[EndedCall] = ()) -> list[Outage | None]:
-    """Note ``failed`` and calls that ended before; returns the outages of ``failed``."""
-    ended = _taken()
-    return limiter().end([*ended, *failed])[len(ended) :]
-
-
-def _taken() -> list[EndedCall]:
-    taken = []
-    with suppress(IndexError):
-        while True:
-            taken.append(_ended.popleft())
-    return taken
-
-
-_ending = Combiner[EndedCall, Outage | None](note_ended, most=64)
+NO_LIMITS: Final = Endpoint(concurrency=32767)
+"""Stands for an endpoint where only an address is looked at."""
 
 
 def room(judge: Judge) -> tuple[float, int]:
     """Seconds until the judge may be asked again, and how many calls may then be made at once."""
-    endpoint = judge.endpoint
+    endpoint, now = judge.endpoint, time.time()
     if endpoint is None:
-        return 0.0, MANY
-    return limiter().room(str(endpoint.pk), endpoint.base_url, limits_of(endpoint))
-
-
-def limits_of(endpoint: Endpoint) -> Limits:
-    return Limits(endpoint.concurrency, endpoint.requests_per_minute, endpoint.tokens_per_minute)
+        return 0.0, NO_LIMITS.concurrency
+    row, address = _rows_of(endpoint)
+    _count_in_flight([row] if row.pk else [], now)
+    return max(address.wait(NO_LIMITS, now), row.wait(endpoint, now)), row.free(endpoint)
 
 
 def outage_of(judge: Judge) -> Outage | None:
-    return limiter().outage(judge.endpoint.base_url) if judge.endpoint else None
+    """Why the judge's model cannot be asked now."""
+    if judge.endpoint is None:
+        return None
+    row, address = _rows_of(judge.endpoint)
+    return address.outage or row.outage
 
 
 def outage_of_run(run: JudgeRun) -> Outage | None:
@@ -104,33 +189,108 @@ def outage_of_run(run: JudgeRun) -> Outage | None:
     return outage_of(run.judge) if asked_here else None
 
 
-TRIALS: Final = Limits(concurrency=1, requests_per_minute=10)
-"""Of one operator, who tests judges before saving them."""
+def told(outage: Outage) -> str:
+    """An outage in words for the page of a run."""
+    now = time.time()
+    next_try = f"The next try is in {duration(max(outage.next_try - now, 0.0))}. Nothing is lost."
+    said = f" Its last words: {outage.said.rstrip('.')}." if outage.said else ""
+    if outage.is_limit:
+        return f"The endpoint asks to wait (429).{said} {next_try}"
+    return f"No reply has come from the endpoint for {duration(now - outage.since)}.{said} {next_try}"
 
 
-def start_trial(who: str) -> tuple[StartingCall, float]:
-    """A test of a judge, and the seconds until it may be made; 0 for now."""
-    trial = StartingCall(f"trial by {who}", "trials", "trial", TRIALS, tokens=0, lease=60.0)
-    return trial, start_one(trial)
+def _rows_of(endpoint: Endpoint) -> tuple[RateLimit, RateLimit]:
+    """The rows of a model and of its address, as they are."""
+    key = endpoint.base_url, endpoint.api_key_env, endpoint.model
+    keys = [key, (endpoint.base_url, "", "")]
+    found = {row.key: row for row in RateLimit.objects.filter(_named(keys))}
+    row, address = (found.get(each) or _new(each) for each in keys)
+    return row, address
 
 
-def end_trial(trial: StartingCall) -> None:
-    limiter().end([EndedCall(trial)])
+def _named(keys: Iterable[Key]) -> Q:
+    return reduce(or_, (Q(base_url=url, api_key_env=env, model=model) for url, env, model in keys))
 
 
-def _starting(call: JudgeCall, asked: PreparedCall) -> StartingCall:
-    return starting(asked.model, _name(call), asked.request.messages, asked.lease)
+def _new(key: Key) -> RateLimit:
+    base_url, api_key_env, model = key
+    return RateLimit(base_url=base_url, api_key_env=api_key_env, model=model)
 
 
-def starting(model: AskedModel, name: str, messages: Sequence[Message], lease: timedelta) -> StartingCall:
-    """A call as the limits of its endpoint count it; ``name`` is its own among all calls."""
-    endpoint, tokens = model.endpoint, 0
-    if endpoint.tokens_per_minute:
-        # The bound counts a token for every byte, where texts have three to four.
-        tokens = costs.most_prompt_tokens(messages) // 3 + (model.reply_limit or USUAL_REPLY)
-    limits = limits_of(endpoint)
-    return StartingCall(str(endpoint.pk), endpoint.base_url, name, limits, tokens, lease.total_seconds())
+def _key(model: AskedModel) -> Key:
+    return model.base_url, model.endpoint.api_key_env, model.model
 
 
-def _name(call: JudgeCall) -> str:
-    return f"{call.assignment_id}/{call.key}/{call.round}/{call.attempt}"
+def _locked(keys: Collection[Key]) -> dict[Key, RateLimit]:
+    """The rows with these keys, made where there are none, and locked until the transaction ends."""
+    if not keys:
+        return {}
+    rows = RateLimit.objects.filter(_named(sorted(keys))).select_for_update(no_key=True).order_by("pk")
+    found = {row.key: row for row in rows}
+    if missing := sorted(keys - found.keys()):
+        RateLimit.objects.bulk_create(map(_new, missing), ignore_conflicts=True)
+        found = {row.key: row for row in rows.all()}
+    for row in found.values():
+        row.before = _columns(row)
+    return found
+
+
+def _locked_if_troubled(addresses: Collection[str]) -> dict[str, RateLimit]:
+    """The rows of addresses that were not to be reached, locked; the others are nobody's concern."""
+    of_addresses = RateLimit.objects.filter(base_url__in=addresses, model="", failures__gt=0)
+    return {key[0]: row for key, row in _locked({row.key for row in of_addresses}).items()}
+
+
+def _save(row: RateLimit) -> None:
+    if _columns(row) != row.before:
+        row.save()
+
+
+def _columns(row: RateLimit) -> tuple[object, ...]:
+    return tuple(getattr(row, field.attname) for field in row._meta.concrete_fields)
+
+
+def _count_in_flight(rows: Collection[RateLimit], now: float) -> None:
+    """Count the calls that take places of these rows; those that ended in this process take none."""
+    if not rows:
+        return
+    due = datetime.fromtimestamp(now, UTC)
+
+    def live(calls: QuerySet[Any]) -> QuerySet[Any, int]:
+        found = calls.filter(state=word("in_flight"), deadline__gt=due, rate_limit__in=rows)
+        return found.order_by().values_list("rate_limit", flat=True)
+
+    asked = live(JudgeCall.objects.exclude(pk__in=ended.copy()))
+    count = Counter(asked.union(live(WritingCall.objects.all()), live(ProposalCall.objects.all()), all=True))
+    for row in rows:
+        row.in_flight = count[row.pk]
+
+
+TRIALS: Final = Endpoint(concurrency=1, requests_per_minute=10)
+"""What one operator may test before saving it."""
+
+LONGEST_TRIAL: Final = 60.0
+
+
+@transaction.atomic
+def start_trial(who: str) -> float:
+    """Seconds until the operator may test a judge; 0 for now."""
+    now = time.time()
+    [row] = _locked({(who, "", "")}).values()
+    wait = row.start(TRIALS, now)
+    if not wait:
+        row.closed_until = now + LONGEST_TRIAL
+    _save(row)
+    return wait
+
+
+def end_trial(who: str) -> None:
+    """Let the operator test again, within the rate."""
+    RateLimit.objects.filter(base_url=who).update(closed_until=0)
+
+
+def _expected_tokens(model: AskedModel, messages: Sequence[Message]) -> int:
+    if not model.endpoint.tokens_per_minute:
+        return 0
+    # The bound counts a token for every byte, where texts have three to four.
+    return costs.most_prompt_tokens(messages) // 3 + (model.reply_limit or USUAL_REPLY)

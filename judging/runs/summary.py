@@ -44,15 +44,14 @@ def progress(run: JsonObject) -> str:
         parts.append(f"{run['per_minute']:.0f}/min")
     if run["seconds_left"]:
         parts.append(f"{duration(run['seconds_left'])} left")
-    if run["silent_seconds"] is not None:
-        parts.append(
-            f"no reply has come from the endpoint for {duration(run['silent_seconds'])}; it is asked again"
-        )
+    if run["trouble"]:
+        parts.append(run["trouble"])
     return "; ".join(parts)
 
 
 def summary(run: JsonObject) -> str:
     reasons = ", ".join(f"{count:,} {REASONS[reason]}" for reason, count in sorted(run["unscored"].items()))
+    lacking = run["lacks_logprobs"]
     lines = [
         f"Run {run['id']} is {run['state']}.{' ' + run['error'] if run['error'] else ''}",
         f"Assigned   {run['assigned']:,}",
@@ -63,6 +62,7 @@ def summary(run: JsonObject) -> str:
         f"Put aside  {run['put_aside']:,}: their answers were excluded meanwhile" if run["put_aside"] else "",
         f"Not asked  {run['waiting']:,}" if run["waiting"] else "",
         f"Calls      {', '.join(_calls(run))}",
+        f"Logprobs   {lacking:,} replies came without the log-probabilities asked for" if lacking else "",
         f"Tokens     {run['prompt_tokens']:,} input, {run['completion_tokens']:,} output"
         + (f", {run['reasoning_tokens']:,} of them thinking" if run["reasoning_tokens"] else ""),
     ]

@@ -1,7 +1,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from functools import partial
-from time import time
 from typing import Any, Final
 
 from django import forms
@@ -15,7 +14,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from arena.models import Answer, Assignment, Rater, Score, Study
+from arena.models import Answer, Assignment, Comparison, Rater, Score, Study
 from arena.pages.permissions import Visitor, staff_only
 from arena.rating import planning, plans, publication, scales
 from judging.endpoints.costs import in_words
@@ -172,8 +171,8 @@ def _tried(form: JudgeForm, by: Visitor) -> dict[str, object]:
     wanted = form.wanted()
     if problem := missing_key(wanted):  # nobody is asked, so the next test need not wait
         return {"problem": problem}
-    trial, wait = limiting.start_trial(str(by.pk))
-    if wait:
+    trial = f"trial by {by.pk}"
+    if wait := limiting.start_trial(trial):
         return {"problem": f"Wait {max(1, round(wait))} s before you test again."}
     try:
         return {
@@ -252,9 +251,21 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "said": () if run.is_active else _said(run),
         "controls": _controls(run),
         "waiting": "" if run.is_active else publication.waiting(run.study, run.judge.rater),
+        "counts": not run.is_active and _counts(run),
         "is_priced": price_of(run.judge.model, run.judge.base_url) is not None,
     }
     return render(request, "judging/run.html", context)
+
+
+def _counts(run: JudgeRun) -> bool:
+    """Whether the numbers of the study may count something that the judge has said in it."""
+    own = Q(assignment__study=run.study, assignment__rater=run.judge.rater, status="scored")
+    counted = own & publication.may_count(run.study)
+    if run.judge.task == Assignment.Kind.CHECK:
+        return Answer.objects.current().filter(counted).exists()
+    if run.judge.task == Assignment.Kind.SCORE:
+        return Score.objects.current().filter(counted).exists()
+    return Comparison.objects.current().filter(counted).exists()
 
 
 def _controls(run: JudgeRun) -> str:
@@ -323,15 +334,14 @@ def _said(run: JudgeRun) -> list[tuple[str, int | str]]:
 
 
 def _watched(run: JudgeRun) -> dict[str, Any]:
-    outage, now = outage_of_run(run), time()
+    outage = outage_of_run(run)
     progress = JudgeCall.objects.progress(run)
     return {
         "run": run,
         "why": budgets.why_paused(run),
         "progress": progress,
         "priced": budgets.is_priced(run) if progress.lacks_price else True,
-        "silent_for": outage and now - outage.since,
-        "next_try_in": outage and max(outage.next_try - now, 0.0),
+        "trouble": limiting.told(outage) if outage else "",
     }
 
 

@@ -25,7 +25,7 @@ from judging.protocols.rendering import OneText, PairTexts, Texts
 from judging.protocols.replies import ReplyText
 
 MOST_OUTAGES: Final = 20
-"""Failures of a question in outages that use up no attempts; at the longest pause they take an hour."""
+"""Failures of a question in outages that use up no attempts; at the longest pause they take over an hour."""
 
 
 @dataclass(frozen=True)

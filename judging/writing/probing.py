@@ -32,8 +32,8 @@ def probe(author: Author, by: Visitor | None = None) -> None:
     endpoint = author.endpoint
     if problem := missing_key_of(endpoint):
         raise JudgeError(problem)
-    trial, wait = limiting.start_trial(f"probe of {endpoint.pk}")
-    if wait:
+    trial = f"probe of {endpoint.pk}"
+    if wait := limiting.start_trial(trial):
         raise JudgeError(f"Wait {max(1, round(wait))} s before you probe again.")
     try:
         found = _found(author, by)

@@ -10,21 +10,12 @@ from django.test import Client
 from django.utils import timezone
 
 from judging import tasks
-from judging.endpoints.limits import Limiter, MemoryStore
-from judging.models import JudgeRun, RunAssignment
-from judging.runs import limiting, queue
+from judging.models import JudgeRun, RateLimit, RunAssignment
+from judging.runs import queue
 from judging.runs.lifecycle import plan_run, start_run
 from judging.runs.recovery import sweep
 from tests.factories import make_judge, make_small_study, make_user
 from tests.judging.endpoints.server import ChatServer
-
-
-@pytest.fixture(autouse=True)
-def limits(monkeypatch: pytest.MonkeyPatch) -> Limiter:
-    """Limits that know nothing of earlier tests, whose judges had the same ids."""
-    fresh = Limiter(MemoryStore())
-    monkeypatch.setattr(limiting, "limiter", lambda: fresh)
-    return fresh
 
 
 @pytest.fixture(autouse=True)
@@ -86,6 +77,7 @@ def drain(messages: deque[tuple[str, int]]) -> Callable[[], None]:
                 return
             due = timezone.now() - timedelta(seconds=1)  # as if time had passed
             RunAssignment.objects.update(due_at=due, queued_until=None)
+            RateLimit.objects.update(closed_until=0)
             sweep()
         raise AssertionError("the run did not end")
 

@@ -104,7 +104,7 @@ class Command(ArenaCommand):
             raise SystemExit(1)
 
     def _followed(self, run: dict[str, Any]) -> dict[str, Any]:
-        shown = ""
+        shown: tuple[str, bool] | None = None
         silent_since: float | None = None
         while run["state"] in GOES_ON:
             sleep(POLL_SECONDS)
@@ -122,9 +122,8 @@ class Command(ArenaCommand):
             silent_since = None
             run = _body(reply, 200)
             # Nobody needs a line for time passing alone.
-            silent = run["silent_seconds"] and 0.0
-            timeless = {"per_minute": None, "seconds_left": None, "silent_seconds": silent}
-            counts = runs_text.progress({**run, **timeless})
+            timeless = {"per_minute": None, "seconds_left": None, "trouble": ""}
+            counts = runs_text.progress({**run, **timeless}), bool(run["trouble"])
             if counts != shown:
                 self.stdout.write(runs_text.progress(run))
                 self.stdout.flush()

@@ -185,7 +185,7 @@ def test_the_local_secret_key_is_made_once(tmp_path: Path) -> None:
 
 def test_what_the_settings_name_is_there(settings: Any) -> None:
     """No check imports it: that would load SciPy for each command."""
-    for path in [*settings.SWEEPS, *settings.EMBEDDED_START, *settings.METRICS]:
+    for path in [*settings.SWEEPS, *settings.EMBEDDED_START, *settings.WORKER_START, *settings.METRICS]:
         assert callable(import_string(path))
 
 

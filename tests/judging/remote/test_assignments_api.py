@@ -240,7 +240,7 @@ def test_failures_are_retried_as_patiently_as_the_arenas_own(post: Post, judge: 
     assert last.json() == {"assignment": name, "state": "failed", "due_at": None}
     assert post(judge.rater, "/assignments/").status_code == 204
     run.refresh_from_db()
-    assert run.state == "finished", "whoever finds nothing left ends the run"
+    assert run.state == "failed", "whoever finds nothing left ends the run"
     assert JudgeCall.objects.progress(run).failed == 1
 
 

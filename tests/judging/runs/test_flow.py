@@ -70,7 +70,6 @@ def test_unscored_is_no_tie(answer: Answer, reason: str, arena: Any, model: Chat
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        (Answer(status=429, raw=b"{}"), "rate_limited"),
         (Answer(status=500, raw=b"oops"), "http_500"),
         (Answer(raw=b"<html>hello</html>", headers={"Content-Type": "text/html"}), "malformed"),
         (Answer(raw=b'{"choices": [{'), "malformed"),
@@ -89,7 +88,7 @@ def test_no_reply_is_tried_again_and_then_failed(
     assert set(JudgeCall.objects.values_list("error_kind", flat=True)) == {kind}
     assert list(JudgeCall.objects.order_by("attempt").values_list("given_up", flat=True)) == [False, True]
     assert Assignment.objects.get().state == "failed"
-    assert run.state == "finished"
+    assert run.state == "failed"
     assert not Comparison.objects.exists()
 
 
@@ -104,7 +103,7 @@ def test_an_error_about_one_request_fails_at_once(arena: Any, model: ChatServer,
     model.script = lambda body: Answer(status=400, raw=b'{"error": {"message": "too long"}}')
     run, progress = run_judge(make_judge(base_url=model.url), drain)
     assert (progress.done, progress.failed, progress.waiting, len(model.requests)) == (0, 1, 0, 1)
-    assert (run.state, run.error) == ("finished", "Every question failed. The first one: too long")
+    assert (run.state, run.error) == ("failed", "Every question failed. The first one: too long")
 
 
 @pytest.mark.parametrize(
@@ -154,6 +153,71 @@ def test_a_pair_that_alone_is_refused_again_fails_alone(arena: Any, model: ChatS
             drain()
     progress = JudgeCall.objects.progress(run)
     assert (JudgeRun.objects.get().state, progress.scored, progress.failed) == ("finished", 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (Answer(status=400, raw=b'{"error": {"message": "Invalid model name."}}'), "Invalid model name."),
+        (Answer(status=422, raw=b'{"detail": "max_tokens: not permitted"}'), "max_tokens: not permitted."),
+        (Answer(raw=b'{"error": {"message": "no such upstream"}}'), "no such upstream."),
+        (Answer(raw=b"<html>Log in</html>", headers={"Content-Type": "text/html"}), "Log in"),
+    ],
+)
+def test_a_run_in_which_nothing_works_stops(
+    answer: Answer, words: str, arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    model.script = lambda body: answer
+    study = make_small_study(prompts=40, contestants=2)
+    run, progress = run_judge(make_judge(base_url=model.url), drain, study)
+    assert run.state == "paused"
+    assert run.error.startswith("10 calls failed alike, without one reply between: ")
+    assert words in run.error
+    assert 10 <= len(model.requests) <= 20
+    assert progress.waiting >= 30
+    # Once it is put right, the rest is asked; and what failed by a run of its own.
+    model.script = lambda body: Answer()
+    resume_run(run)
+    drain()
+    progress = JudgeCall.objects.progress(run)
+    assert (JudgeRun.objects.get().state, progress.scored + progress.failed) == ("finished", 40)
+
+
+def test_some_calls_that_fail_alike_stop_no_run_that_works(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    model.script = lambda body: Answer(status=200 if len(model.requests) % 9 == 0 else 400)
+    run, progress = run_judge(
+        make_judge(base_url=model.url), drain, make_small_study(prompts=30, contestants=2)
+    )
+    assert (run.state, progress.scored, progress.failed) == ("finished", 3, 27)
+
+
+def test_an_endpoint_that_asks_to_wait_fails_no_question(
+    arena: Any, model: ChatServer, drain: Drain, settings: Any
+) -> None:
+    settings.JUDGE_MAX_ATTEMPTS = 2
+    answers = [Answer(status=429)] * 6
+    model.script = lambda body: answers.pop() if answers else Answer()
+    run, progress = run_judge(make_judge(base_url=model.url), drain)
+    assert (run.state, progress.scored, progress.attempts_failed) == ("finished", 1, 6)
+
+
+def test_a_key_that_is_not_valid_pauses_all_runs_that_use_it_there(
+    arena: Any, model: ChatServer, drain: Drain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("A_API_KEY", "B_API_KEY"):
+        monkeypatch.setenv(name, "sk-of-this-test")
+    model.script = lambda body: Answer(status=401 if body["model"] == "first" else 200)
+    study = make_small_study(prompts=1, contestants=2)
+    runs = [
+        start_run(study, make_judge(base_url=model.url, model=name, api_key_env=key))
+        for name, key in (("first", "A_API_KEY"), ("second", "A_API_KEY"), ("third", "B_API_KEY"))
+    ]
+    for run in runs:
+        plan_run(run.pk)
+    judge_assignment(runs[0].run_assignments.get().assignment_id)
+    assert [run.state for run in JudgeRun.objects.order_by("pk")] == ["paused", "paused", "running"]
 
 
 def test_a_run_whose_first_replies_cannot_be_read_pauses_once_and_does_not_end_well(

@@ -135,7 +135,7 @@ def test_an_assignment_fails_by_one_of_many_failures(arena: Any, model: ChatServ
     assert (progress.assigned, progress.failed, progress.waiting) == (1, 1, 0)
     assert run.calls.filter(given_up=True).count() == 1
     assert set(states(run)) == {"failed"}
-    assert run.state == "finished"
+    assert run.state == "failed"
 
 
 def test_a_paused_run_keeps_replies_and_goes_on_there(arena: Any, model: ChatServer, drain: Drain) -> None:

@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Callable
 from datetime import timedelta
-from time import time
 from typing import Any
 
 import pytest
@@ -11,8 +10,7 @@ from django.utils import timezone
 
 from judging import tasks
 from judging.endpoints.client import Reply
-from judging.endpoints.limits import LONGEST_PAUSE, Limiter, MemoryStore
-from judging.models import JudgeCall, JudgeRun, RunAssignment
+from judging.models import JudgeCall, JudgeRun, RateLimit, RunAssignment
 from judging.runs import committing, lifecycle, limiting, work
 from judging.runs.calls import judge_assignment
 from judging.runs.committing import Outcome, Results
@@ -29,19 +27,15 @@ FEW = 3
 def pass_time(messages: deque[Any], monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Do what the workers would do while the longest pause passes so many times, or until no run goes on."""
     monkeypatch.setattr(work, "MOST_OUTAGES", FEW)
-    late = 0.0
-    limiter = Limiter(MemoryStore(lambda: time() + late))
-    monkeypatch.setattr(limiting, "limiter", lambda: limiter)
 
     def pass_time(pauses: int) -> None:
-        nonlocal late
         for _ in range(pauses):
             while messages:
                 kind, pk = messages.popleft()
                 (tasks.plan_run if kind == "plan" else tasks.judge_assignment)(pk)
             if not JudgeRun.objects.going_on().exists():
                 return
-            late += LONGEST_PAUSE + 1
+            RateLimit.objects.update(probe_at=0, closed_until=0)
             lifecycle._later.clear()
             due = timezone.now() - timedelta(seconds=1)
             RunAssignment.objects.update(due_at=due, queued_until=None)

@@ -112,4 +112,4 @@ def test_no_call_is_read_for_its_progress(run: JudgeRun) -> None:
     run = JudgeRun.objects.select_related("purse").get(pk=run.pk)
     with CaptureQueriesContext(connection) as queries:
         JudgeCall.objects.progress(run)
-    assert len(queries) == 3
+    assert len(queries) == 4

@@ -16,10 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.models import Assignment, Rater, Study
-from judging.endpoints.limits import Outage
-from judging.models import Judge, JudgeCall, JudgeRun, Price, Purse
+from judging.models import Judge, JudgeCall, JudgeRun, Price, Purse, RateLimit
 from judging.models.calls import Progress
-from judging.runs import limiting, summary
+from judging.runs import summary
 from judging.runs.lifecycle import cancel_run, finish_if_done, pause_run, start_run
 from tests import factories as make
 from tests.factories import make_judge, make_small_study, make_user
@@ -185,10 +184,30 @@ def test_a_finished_run_leads_to_its_leaderboard_and_one_without_ratings_to_anot
     JudgeRun.objects.update(state="running")
     end(run)
     page = text(staff, f"/judging/runs/{run.pk}/")
+    leaderboard = f"/studies/{run.study.slug}/?raters=judge:{run.judge.slug}"
     assert "badge-good" in page
     assert "A better 1" in page
-    assert f"/studies/{run.study.slug}/?raters=judge:{run.judge.slug}" in page
+    assert leaderboard not in page, "nothing counts yet"
+    make.make_comparison(assignment=call.assignment, pair=call.assignment.pair, rater=run.judge.rater)
+    page = text(staff, f"/judging/runs/{run.pk}/")
+    assert leaderboard in page
     assert f"/studies/{run.study.slug}/agreement/" in page
+    Study.objects.update(visibility="public")
+    Assignment.objects.update(finished_at=timezone.now())
+    page = text(staff, f"/judging/runs/{run.pk}/")
+    assert leaderboard not in page, "it waits for others"
+    assert "Waiting to count on the leaderboard" in page
+    Assignment.objects.update(published_in=1)
+    assert leaderboard in text(staff, f"/judging/runs/{run.pk}/")
+
+
+def test_replies_without_the_log_probabilities_asked_for_are_counted(staff: Client, run: JudgeRun) -> None:
+    address = f"/judging/runs/{run.pk}/progress/"
+    make_call(run, 0)
+    assert "Log-probabilities" not in text(staff, address)
+    make_call(run, 1, lacks_logprobs=True)
+    assert "missing from 1 reply: the endpoint did not send" in text(staff, address)
+    assert JudgeCall.objects.progress(run).lacks_logprobs == 1
 
 
 def test_the_last_calls_show_what_was_asked_of_whom_and_what_it_cost(staff: Client, run: JudgeRun) -> None:
@@ -212,13 +231,28 @@ def test_the_list_of_runs_shows_how_far_they_are_and_what_they_cost(staff: Clien
 
 
 def test_an_endpoint_that_does_not_answer_is_named_and_why_a_run_is_paused(
-    staff: Client, run: JudgeRun, monkeypatch: pytest.MonkeyPatch
+    staff: Client, run: JudgeRun
 ) -> None:
     now = time()
-    silent = Outage(since=now - 600, next_try=now + 45)
-    monkeypatch.setattr(limiting, "outage_of", lambda judge: silent)
+    row = RateLimit.objects.create(
+        base_url=run.judge.base_url,
+        model=run.judge.model,
+        open_since=now - 600,
+        probe_at=now + 45,
+        pause=80,
+        said="503: overloaded.",
+    )
     page = text(staff, f"/judging/runs/{run.pk}/progress/")
-    assert "No reply has come from the endpoint for 10 min. The next try is in 4" in page
+    assert "No reply has come from the endpoint for 10 min. Its last words: 503: overloaded. " in page
+    assert "The next try is in 4" in page
+    assert "no rating in the last minutes" not in page
+    RateLimit.objects.update(open_since=0, closed_at=now, closed_until=now + 20.5, said="Slow down")
+    page = text(staff, f"/judging/runs/{run.pk}/progress/")
+    assert "The endpoint asks to wait (429). Its last words: Slow down. The next try is in 20 s." in page
+    row.replied()
+    row.save()
+    assert "Slow down" not in text(staff, f"/judging/runs/{run.pk}/progress/")
+    RateLimit.objects.update(open_since=now - 600, probe_at=now + 45)
     pause_run(run, "The budget is used up.")
     assert "No reply has come" not in text(staff, f"/judging/runs/{run.pk}/progress/")
     assert "The budget is used up." in text(staff, f"/judging/runs/{run.pk}/")
@@ -331,6 +365,6 @@ def test_what_became_of_the_questions_adds_up_on_the_page_and_in_the_terminal(
     named = {"failed": failed, "put aside": put_aside, "left": left}
     assert heading == "".join(f", {number} {word}" for word, number in named.items() if number)
     told = {field.name: getattr(progress, field.name) for field in fields(progress)}
-    told |= {"waiting": progress.waiting, "seconds_left": None, "silent_seconds": None}
+    told |= {"waiting": progress.waiting, "seconds_left": None, "trouble": ""}
     said = summary.progress(told)
     assert said.startswith(f"{progress.done}/{progress.assigned} done: {scored} rated")

@@ -34,7 +34,8 @@ def run(**changes: Any) -> dict[str, Any]:
         "currency": "USD",
         "per_minute": 60.4,
         "seconds_left": 190.0,
-        "silent_seconds": None,
+        "trouble": "",
+        "lacks_logprobs": 0,
         **changes,
     }
 
@@ -69,8 +70,7 @@ def test_progress_in_one_line() -> None:
         "12 from the cache; 20 repeated; "
         "cost 1.50 of 5.00 USD; 60/min; 3 min left"
     )
-    silent = runs_text.progress(run(silent_seconds=40.0))
-    assert silent.endswith("; no reply has come from the endpoint for 40 s; it is asked again")
+    assert runs_text.progress(run(trouble="No reply has come.")).endswith("; No reply has come.")
     quiet = run(cost=None, per_minute=None, seconds_left=None, identical=4, put_aside=1200)
     assert runs_text.progress(quiet).endswith(
         "4 identical; 5 failed; 1,200 put aside; 8 in flight; 12 from the cache; 20 repeated"

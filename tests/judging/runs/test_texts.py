@@ -132,7 +132,7 @@ def test_a_conversation_that_was_killed_goes_on_at_its_question(
     run = start_run(study, make_judge(base_url=model.url, protocol="requirements"))
     plan_run(run.pk)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(calls.committing, "commit_each", _dies_after(2))
+        patch.setattr(calls.this_process().commits, "_handle", _dies_after(2))
         with pytest.raises(SystemExit):
             judge_assignment(run.run_assignments.get().assignment_id)
     committed = list(JudgeCall.objects.filter(state="replied").order_by("pk").values_list("key", flat=True))

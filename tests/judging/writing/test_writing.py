@@ -17,7 +17,7 @@ from judging.judges.services import JudgeError
 from judging.models import Author, Purse, WritingCall, WritingRun
 from judging.models.writing import UNKNOWN_END, errors_of
 from judging.protocols.replies import ReplyText
-from judging.runs import limiting, queue
+from judging.runs import queue
 from judging.spending.budgets import set_budget
 from judging.writing import services
 from tests import factories as make
@@ -339,7 +339,6 @@ def test_whatever_happens_no_budget_is_passed(happens: list[str], budget: int) -
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(services._writing, "ask", faked(answer))
-        patched.setattr(limiting, "start_one", lambda call: 0.0)  # the dead hold no places
         for _ in range(len(happens) + 1):
             try:
                 due_now()
