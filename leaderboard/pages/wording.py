@@ -75,7 +75,7 @@ def gives_interval(found: object) -> bool:
         return any(
             cell is not None
             for column, cells in zip(found.columns, found.by_column, strict=True)
-            if column.lower().endswith("low")
+            if column.removesuffix(" %").lower().endswith("low")
             for cell in cells
         )
     if isinstance(found, Mapping):

@@ -178,13 +178,13 @@ class RaterPage(AboutRaters):
         measures = self.kind.length["measures"] if self.kind.length else ()
         for measure in measures:
             if measure["name"] in MEASURES and measure["bins"]:
-                noun = MEASURES[measure["name"]]
+                noun, table = MEASURES[measure["name"]], length_table(self.kind.label, measure)
                 yield self.make_panel(
                     f"length-{measure['name'].replace('_', '-')}",
                     f"Winning and the number of {noun}",
                     f"Share won by how many more {noun} an answer has than the other"
-                    f"{with_intervals(self.level, measure['bins'])}. Longer answers may also be better.",
-                    length_table(self.kind.label, measure),
+                    f"{with_intervals(self.level, table)}. Longer answers may also be better.",
+                    table,
                     draw=lambda measure=measure: length_effect(self.kind.label, measure),
                     height=15,
                 )
