@@ -81,7 +81,7 @@ def _battle(fields: Fields, texts: Texts) -> ComparisonRecord:
         first=first,
         second=second,
         rater=fields.text("judge") or fields.text("judge_hash") or UNNAMED,
-        rater_kind=fields.choice("rater_kind", ("person", "judge")) or "person",
+        rater_kind=fields.choice("rater_kind", ("person", "judge")) or "",
         points=3,
         rating=verdicts.RATINGS[3][better],
         created_at=None if fields.flag("tstamp_known") is False else moment,

@@ -38,6 +38,7 @@ from arena.data.formats.records import (
     Problem,
     PromptRecord,
     QuestionRecord,
+    RaterKinds,
 )
 from arena.data.formats.table import ColumnMapping
 from arena.rating.subsets import NO_PROMPT_SUBSET, TRAINING_SUBSET
@@ -127,7 +128,10 @@ class Sources:
         """The problems and notes, then all records in the order of import."""
         yield from self.problems
         yield from self.notes
-        for source in sorted(self.sources, key=lambda source: source.kind):
+        for source in self.sources:
+            if kinds := source.file.about.raters:
+                yield RaterKinds(source.file.place(), kinds)
+        for source in sorted(self.sources, key=lambda source: (_asks_for_kinds(source), source.kind)):
             yield from source.items(self._companions(source.format))
 
     def _companions(self, of: Format) -> Companions:
@@ -148,6 +152,11 @@ class Sources:
         """The share of all bytes that were read, 0 to 1."""
         total = sum(source.file.size for source in self.sources)
         return sum(source.file.position for source in self.sources) / total if total else 1.0
+
+
+def _asks_for_kinds(source: Source) -> bool:
+    """True for what raters said in a file that may not tell people from judges: others are read before."""
+    return source.kind in OPINIONS and "rater_kind" not in source.file.columns()
 
 
 class Choice(NamedTuple):

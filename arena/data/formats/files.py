@@ -354,13 +354,14 @@ class About:
     """What whoever imports a file says of it, over what its path says.
 
     ``subset`` holds all its prompts; ``judge`` gave its ratings, and has ``facts``; ``contestant`` wrote its
-    texts.
+    texts; ``raters`` are people or judges.
     """
 
     subset: str = ""
     judge: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     contestant: str = ""
+    raters: Mapping[str, str] = field(default_factory=dict)
 
 
 _SAVE: Final = "save the file as UTF-8"

@@ -85,6 +85,13 @@ class VerdictValues(NamedTuple):
     rows: Mapping[str, int]
 
 
+class RaterKinds(NamedTuple):
+    """Kinds of raters by name, which somebody said of a file that does not say them."""
+
+    place: Place
+    kinds: Mapping[str, str]
+
+
 class Unused(NamedTuple):
     """Columns of a file that no field is read from."""
 
@@ -350,7 +357,7 @@ class ComparisonRecord(AboutPair):
 
     id: Annotated[Text, "the rating's own id"] = ""
     rater: Annotated[Name, "the rater"]
-    rater_kind: Annotated[_RaterKind, _WHO] = "person"
+    rater_kind: Annotated[_RaterKind, _WHO] = ""  # the file does not say
     points: Annotated[Whole, AfterValidator(scales.check_points), "the points of the scale: 2, 3, 5 or 8"]
     rating: Annotated[
         int | None,
@@ -437,7 +444,7 @@ class TextRecord(AboutText):
 
     id: Annotated[Text, "its own id"] = ""
     rater: Annotated[Name, "the rater"]
-    rater_kind: Annotated[_RaterKind, _WHO] = "person"
+    rater_kind: Annotated[_RaterKind, _WHO] = ""  # the file does not say
     reason: Annotated[_WhyNot, "why there is no score or answer"] = ""
     repeat: Annotated[Whole | None, "the number of a repeat, from 0"] = None  # as of a comparison
     seconds: Annotated[Seconds | None, "how many seconds it took"] = None
@@ -511,7 +518,7 @@ Record: TypeAlias = (
     | AnswerRecord
     | FeatureRecord
 )
-Item: TypeAlias = Record | Problem | Note | VerdictValues | Unused
+Item: TypeAlias = Record | Problem | Note | VerdictValues | RaterKinds | Unused
 
 RECORDS: Final[Mapping[str, type[Record]]] = {
     "contestants": ContestantRecord,

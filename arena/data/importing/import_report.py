@@ -275,6 +275,9 @@ class ImportReport:
     values: dict[str, dict[str, int]] = field(default_factory=dict)
     """By file: rows by value of the verdict, where some value has a meaning to be chosen or was given one."""
 
+    rater_kinds: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By file: person or judge by rater, as somebody said; empty where it has to be said."""
+
     unused: list[Unused] = field(default_factory=list)
     looks: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By file, what helps to say how it is to be read: ``samples`` by column, and ``sheets``."""

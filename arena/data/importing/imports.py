@@ -26,6 +26,7 @@ from arena.data.formats.records import (
     Problem,
     PromptRecord,
     QuestionRecord,
+    RaterKinds,
     RaterRecord,
     Record,
     ScoreRecord,
@@ -192,6 +193,8 @@ def _chunks(items: Iterable[Item], report: ImportReport) -> Iterator[tuple[Place
             report.unused.append(item)
         elif isinstance(item, VerdictValues):
             report.values[item.place.file] = dict(item.rows)
+        elif isinstance(item, RaterKinds):
+            report.rater_kinds[item.place.file] = dict(item.kinds)
         else:
             report.see(item)
             chunk.append(item)

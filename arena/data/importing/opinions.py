@@ -189,6 +189,7 @@ class Opinions(ABC, Generic[RecordT, FoundT]):
             return
         if self._last_before_file is None:
             self._last_before_file = self.model._default_manager.aggregate(last=Max("pk"))["last"] or 0
+        records = self._raters.kinds.fill_in(records)
         self._introduce_raters(records)
         self._prepare(records)
         resolved = [found for record in records if (found := self._resolved(record))]

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from typing import Any, Final
 
 from django.db.models import Exists, OuterRef
@@ -11,6 +12,7 @@ from django.utils.text import slugify
 
 from arena.data.formats.records import RaterRecord, counted
 from arena.data.importing.import_report import ImportReport, assign, fits, is_slug
+from arena.data.importing.rater_kinds import RaterKinds
 from arena.models import Comparison, Rater, RaterGroup, Study
 from arena.texts.names import why_not
 
@@ -49,6 +51,19 @@ class Raters:
         self.now_panels: set[int] = set()
         """Raters of before of whom a file says so: what they said counts as ratings of their own no more."""
 
+    @cached_property
+    def kinds(self) -> RaterKinds:
+        return RaterKinds(self._study, self._report, self._kinds_of)
+
+    def _kinds_of(self, name: str) -> set[str]:
+        """The kinds that a rater of this name has in the study, with the files read so far."""
+        slug = slug_of(name)
+        return {
+            kind
+            for kind in Rater.Kind.values
+            if (kind, slug) in self._raters or (kind, slug) in self._rating_here
+        }
+
     def find(self, kind: str, name: str) -> int | None:
         key = (kind, slug_of(name))
         found = None if key in self._left_out else self._raters.get(key)
@@ -67,7 +82,8 @@ class Raters:
             self._without[key] += 1
 
     def end(self) -> None:
-        """Tell which panels were left out, and why."""
+        """Tell whom nothing calls a person or a judge, which panels were left out, and why."""
+        self.kinds.end()
         for key, record in self._left_out.items():
             missing = [f'"{name}"' for name in record.derived_from if not self._is_judge(name, {})]
             more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""

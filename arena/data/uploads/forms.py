@@ -102,6 +102,7 @@ OWN_COLUMN: Final = "own"  # a column that is a model, and holds its answers
 INPUTS: Final = 900  # of all files of a page together: a form takes 1,000
 SHOWN_CELLS: Final = 5
 SHOWN_VALUES: Final = 3
+MOST_ASKED: Final = 20  # raters of whom a page asks what they are
 USUAL: Final = 7  # fields of a kind that a list of them begins with
 _SETTABLE: Final = (
     *("contestant", "rater", "rater_kind", "points", "winner", "gold", "gold_source", "first", "second"),
@@ -135,6 +136,11 @@ class ColumnRow(NamedTuple):
     name: str
     samples: Sequence[str]
     meaning: BoundField
+
+
+class RaterRow(NamedTuple):
+    name: str
+    kind: BoundField
 
 
 class MeaningRow(NamedTuple):
@@ -193,6 +199,20 @@ class FileForm(forms.Form):
                 max_length=100,
                 initial=(row.mapping or {}).get("about", {}).get(name, ""),
             )
+
+        self._raters = list((report.rater_kinds if report else {}).get(row.name, {}).items())[:MOST_ASKED]
+        said = (row.mapping or {}).get("about", {}).get("raters", {})
+        for number, (name, _) in enumerate(self._raters):
+            self.fields[f"rater-{number}"] = forms.ChoiceField(
+                label=f"What {name} is",
+                required=False,
+                choices=[("", "–"), ("person", "a person"), ("judge", "a judge (LLM)")],
+                initial=said.get(name, ""),
+            )
+
+    def rater_rows(self) -> list[RaterRow]:
+        """The raters of whom nothing says what they are."""
+        return [RaterRow(name, self[f"rater-{number}"]) for number, (name, _) in enumerate(self._raters)]
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -297,7 +317,13 @@ class FileForm(forms.Form):
             ]:
                 self.add_error(None, f"{fault[:1].upper()}{fault[1:]}.")
         mapping = {**(chosen.to_dict() if chosen else {}), **({"sheet": sheet} if sheet else {})}
-        if about := {name: data[name] for name in self.told if data.get(name)}:
+        about: dict[str, Any] = {name: data[name] for name in self.told if data.get(name)}
+        said = {
+            name: kind
+            for number, (name, _) in enumerate(self._raters)
+            if (kind := data.get(f"rater-{number}"))
+        }
+        if about := about | ({"raters": said} if said else {}):
             mapping["about"] = about
         return {**data, "mapping": mapping or None}
 

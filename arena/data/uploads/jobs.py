@@ -313,7 +313,8 @@ def choice_of(row: ImportFile) -> Choice:
     mapping = ColumnMapping.from_dict(chosen) if row.format_name == table.NAME and chosen else None
     told = dict(chosen.get("about", {}))
     contestant = told.pop("contestant", "")
-    about = About(told.pop("subset", ""), told.pop("judge", ""), told, contestant)
+    raters = told.pop("raters", {})
+    about = About(told.pop("subset", ""), told.pop("judge", ""), told, contestant, raters)
     return Choice(row.format_name, mapping, chosen.get("sheet", ""), chosen.get("header", ""), about)
 
 

@@ -62,6 +62,13 @@ class Command(ArenaCommand):
             ("seconds", "how many seconds a rating takes"),
         ):
             judged.add_argument(f"--{name}", default="", metavar=name.upper(), help=meaning)
+        parser.add_argument(
+            "--rater",
+            action="append",
+            default=[],
+            metavar="NAME=KIND",
+            help="whether a rater is a person or a judge, where no file says it; repeat for several",
+        )
         columns = parser.add_argument_group("any spreadsheet (--format table)")
         columns.add_argument("--kind", default="", help=f"what a row is: {', '.join(KINDS)}")
         columns.add_argument(
@@ -180,7 +187,16 @@ def _about(options: dict[str, Any]) -> About:
     facts = take_facts(fields)
     if fields.problems:
         raise CommandError("\n".join(f"--{one.field}: {one.reason}" for one in fields.problems))
-    return About(options["subset"], options["judge"], facts, options["contestant"])
+    return About(options["subset"], options["judge"], facts, options["contestant"], _raters(options["rater"]))
+
+
+def _raters(given: list[str]) -> dict[str, str]:
+    """Kinds of raters by name."""
+    found = {name: kind for name, _, kind in (text.rpartition("=") for text in given)}
+    for name, kind in found.items():
+        if not name or kind not in ("person", "judge"):
+            raise CommandError(f'--rater: "{name}={kind}" is not of the form NAME=person or NAME=judge')
+    return found
 
 
 def _mapping(options: dict[str, Any]) -> ColumnMapping | None:

@@ -51,6 +51,8 @@ def test_a_folder_is_imported_whatever_the_order_of_its_files(tmp_path: Path) ->
         "Raters                     1             0",
         "Pairs                      1             0",
         "Ratings                    2             0",
+        f'Note: {tmp_path / "votes.csv"}, row 2: nothing says whether "ann" is a person or a judge: it '
+        "counts as a person",
         "Note: 1 answer is missing. The first is that of B to prompt p2.",
     ]
     out, _ = run("greetings", tmp_path)

@@ -83,7 +83,7 @@ def test_each_thing_is_named_once(tmp_path: Path) -> None:
     assert all(item.implied and item.turns == () for item in items if isinstance(item, CompletionRecord))
     first, second = items[-2:]
     assert (first.first, first.second, first.rating, first.points) == ("A", "B", 1, 3)
-    assert (first.prompt, first.rater, first.rater_kind) == ("q1", "user_1", "person")
+    assert (first.prompt, first.rater, first.rater_kind) == ("q1", "user_1", "")
     assert first.created_at == datetime(2023, 11, 14, 22, 13, 20, 500000, tzinfo=UTC)
     assert first.extra == {"turn": "1", "language": "English"}
     assert (second.rating, second.extra["winner"]) == (2, "tie (bothbad)")

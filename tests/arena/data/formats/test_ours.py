@@ -464,7 +464,7 @@ def test_a_score_without_a_rater_is_by_the_judge_after_whom_the_file_is_named(tm
     assert (prompt.id, prompt.turns, completion.contestant, completion.turns) == ("p1", (), "A", ())
     assert (first.rater, first.rater_kind, first.rater_from_path) == ("Judge-7B", "judge", True)
     assert (first.score, first.lowest, first.highest, first.turn) == (4, None, None, 0)
-    assert (second.rater, second.rater_kind, second.turn, second.extra) == ("ann", "person", 2, {"tokens": 3})
+    assert (second.rater, second.rater_kind, second.turn, second.extra) == ("ann", "", 2, {"tokens": 3})
     assert (second.lowest, second.highest) == (0, 9.5)
 
 

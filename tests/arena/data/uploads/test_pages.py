@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from arena.data.uploads import forms, jobs
-from arena.models import Comparison, Completion, ImportChunk, ImportJob, Prompt, Study
+from arena.models import Comparison, Completion, ImportChunk, ImportJob, Prompt, Rater, Study
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -402,6 +402,26 @@ class TestFormat:
         report = admin_client.get(address).context["report"]
         assert (report.error_count, report.counts["completions"].added) == (0, 1)
         assert report.preview["completions"][0]["prompt"] == "p1"
+
+    @pytest.mark.parametrize("said", ["person", "judge"])
+    def test_what_a_rater_is_is_asked(self, admin_client: Client, study: Study, said: str) -> None:
+        votes = "model_a,model_b,winner,judge\nHeron,Stork,Heron,gpt-4\nHeron,Stork,tie,gpt-4\n"
+        address = checked(admin_client, study, ("votes.csv", votes))
+        page = admin_client.get(address)
+        html = html_of(page)
+        assert "is &quot;gpt-4&quot; a person or a judge?" in html
+        assert 'name="apply"' not in html
+        (form,) = page.context["forms"]
+        assert [row.name for row in form.rater_rows()] == ["gpt-4"]
+        self.choose(admin_client, address, **{"file0-format_name": "", "file0-rater-0": said})
+        jobs.check(ImportJob.objects.get().pk)
+        page = admin_client.get(address)
+        assert page.context["report"].error_count == 0
+        (form,) = page.context["forms"]
+        assert form["rater-0"].value() == said
+        admin_client.post(address, clicked())
+        jobs.apply(ImportJob.objects.get().pk)
+        assert list(Rater.objects.filter(study=study).values_list("slug", "kind")) == [("gpt-4", said)]
 
     def test_a_form_names_no_models(self, admin_client: Client, study: Study) -> None:
         asked = "Name a river,The Rhine,A road"
