@@ -4,14 +4,15 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from django.db.models import Q, QuerySet
+from django.db.models import BooleanField, DateTimeField, FloatField, IntegerField, JSONField, Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from arena.data.formats import records as formats
 from arena.data.formats.non_answers import THINKING
-from arena.data.formats.ours import record_of
+from arena.data.formats.ours import TRAINING_FIELDS, record_of
 from arena.data.formats.reading import Fields, Kind
 from arena.data.formats.records import Item, Place
-from arena.data.formats.writing import Row
+from arena.data.formats.writing import Row, Table, Type
 from arena.models import (
     Answer,
     Comparison,
@@ -39,6 +40,26 @@ _SIDES: Final = (
     "pair__second__external_id",
     "swapped",
 )
+
+
+_TYPES: Final = (
+    (BooleanField, Type.FLAG),
+    (DateTimeField, Type.MOMENT),
+    (FloatField, Type.NUMBER),
+    (IntegerField, Type.INTEGER),
+    (JSONField, Type.TEXTS),
+)
+_SETTINGS: Final[Mapping[str, Type]] = {
+    field.name: next((kind for column, kind in _TYPES if isinstance(field, column)), Type.TEXT)
+    for field in Study._meta.concrete_fields
+    if field.name not in ("id", "revision", "paused_at")
+}
+TABLES: Final[dict[str, Table]] = {
+    "study": Table("study", _SETTINGS, complete=True),
+    **formats.TABLES,
+    "training": Table("training", dict.fromkeys(TRAINING_FIELDS, Type.TEXT)),
+}
+"""Everything of a study that an import reads, in the order of import."""
 
 
 def rows(study: Study, what: str) -> Iterator[Row]:
@@ -103,6 +124,10 @@ def _answer_set(study: Study) -> QuerySet[Answer]:
 def _feature_set(study: Study) -> QuerySet[CompletionFeature]:
     """Features of current answers: those of an old text are about another one."""
     return CompletionFeature.objects.filter(completion__in=_SETS["completions"](study)).order_by("pk")
+
+
+def _study(study: Study) -> Iterator[Row]:
+    yield {name: getattr(study, name) for name in _SETTINGS}
 
 
 def _contestants(study: Study) -> Iterator[Row]:
@@ -231,6 +256,27 @@ def _pairs(study: Study) -> Iterator[Row]:
         yield {**_sides((*sides, False)), "gold": gold, "gold_source": source}
 
 
+def _training(study: Study) -> Iterator[Row]:
+    """Training pairs and hidden checks with their texts: the answers stand as in the file they came in."""
+    pairs = _SETS["training"](study).select_related("prompt", "first", "second")
+    for pair in pairs.iterator(CHUNK):
+        sides, gold = (pair.first, pair.second), pair.gold
+        if pair.first.external_id == "second":
+            sides, gold = sides[::-1], {"first": "second", "second": "first"}.get(gold, gold)
+        yield {
+            "id": pair.prompt.external_id,
+            "prompt": pair.prompt.instruction,
+            "input": pair.prompt.input or None,
+            "category": pair.prompt.category or None,
+            "first": "".join(sides[0].turns),
+            "second": "".join(sides[1].turns),
+            "gold": gold,
+            "gold_source": pair.gold_source,
+            "use": pair.use,
+            "explanation": pair.explanation or None,
+        }
+
+
 _NUMBERS: Final = ("points", "rating", "first_score", "second_score", "repeat", "seconds", "created_at")
 _WORDS: Final = ("reason", "rationale", "raw_reply", "extra")
 
@@ -329,6 +375,7 @@ def _features(study: Study) -> Iterator[Row]:
 
 
 _SETS: Final[Mapping[str, Callable[[Study], QuerySet[Any]]]] = {
+    "study": lambda study: Study.objects.filter(pk=study.pk),
     "contestants": lambda study: study.contestants.order_by("pk"),
     "raters": _rater_set,
     "prompts": lambda study: Prompt.objects.rated().filter(study=study).order_by("pk"),
@@ -350,8 +397,14 @@ _SETS: Final[Mapping[str, Callable[[Study], QuerySet[Any]]]] = {
     "scores": _score_set,
     "answers": _answer_set,
     "features": _feature_set,
+    "training": lambda study: (
+        Pair.objects.filter(prompt__study=study, prompt__subset=TRAINING_SUBSET)
+        .filter(first__is_current=True, second__is_current=True)
+        .order_by("pk")
+    ),
 }
 _ROWS: Final[Mapping[str, Callable[[Study], Iterator[Row]]]] = {
+    "study": _study,
     "contestants": _contestants,
     "raters": _raters,
     "prompts": _prompts,
@@ -362,4 +415,5 @@ _ROWS: Final[Mapping[str, Callable[[Study], Iterator[Row]]]] = {
     "scores": _scores,
     "answers": _answers,
     "features": _features,
+    "training": _training,
 }

@@ -1,11 +1,10 @@
 """Exports of a study."""
 
 import contextlib
-import json
 import re
 import tempfile
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import IO, Final
 
@@ -13,7 +12,6 @@ from django.utils import timezone
 
 from arena.data import export, output
 from arena.data.formats.catalogue import RECORD
-from arena.data.formats.records import TABLES
 from arena.data.formats.writing import WRITERS, Row
 from arena.models import Rater, Study
 from leaderboard.files.interchange import OTHERS, VOTES, leaderboard_pieces, vote_file
@@ -49,7 +47,7 @@ def standings(study: Study, setting: dict[str, str]) -> list[Row]:
 
 
 ALL: Final = "all"
-WHAT: Final = (*TABLES, STANDINGS.name, tags.TABLE.name, *OTHERS)
+WHAT: Final = (*export.TABLES, STANDINGS.name, tags.TABLE.name, *OTHERS)
 
 
 def pieces(study: Study, what: str, form: str, setting: dict[str, str] | None = None) -> Iterator[bytes]:
@@ -67,7 +65,7 @@ def pieces(study: Study, what: str, form: str, setting: dict[str, str] | None = 
     if what == tags.TABLE.name:
         return WRITERS[form](tags.TABLE, tags.rows(study))
     rows = export.rows(study, what)
-    return WRITERS[form](TABLES[what], _with_facts(study, rows) if what == "raters" else rows)
+    return WRITERS[form](export.TABLES[what], _with_facts(study, rows) if what == "raters" else rows)
 
 
 def _with_facts(study: Study, rows: Iterator[Row]) -> Iterator[Row]:
@@ -96,26 +94,13 @@ def everything(study: Study, form: str) -> Iterator[tuple[str, Iterable[bytes]]]
     """Every file by its path. Raises ExportError before the first."""
     check_form(form)
     # What names others comes first, so that all it names is there when their files are read.
-    for what in reversed(TABLES):
+    for what in reversed(export.TABLES):
         if export.count(study, what):
             yield f"{what}.{form}", pieces(study, what, form)
     with contextlib.suppress(ExportError):  # where nothing is ranked yet
         yield f"{RECORD}/{STANDINGS.name}.{form}", pieces(study, STANDINGS.name, form)
     if tags.counts(study):
         yield f"{RECORD}/{tags.TABLE.name}.{form}", pieces(study, tags.TABLE.name, form)
-    yield f"{RECORD}/study.json", [study_json(study)]
-
-
-def study_json(study: Study) -> bytes:
-    names = (
-        *("slug", "name", "description", "guidelines", "points", "criteria"),
-        *("tasks", "score_lowest", "score_highest"),
-        *("ratings_per_pair_people", "ratings_per_pair_judges", "visibility", "sign_up_open"),
-        *("closed_at", "simulated", "licence", "created_at"),
-    )
-    values = {name: getattr(study, name) for name in names}
-    text = json.dumps(values, ensure_ascii=False, indent=2, default=datetime.isoformat)
-    return f"{text}\n".encode()
 
 
 def save_everything(study: Study, form: str, folder: Path) -> list[Path]:
@@ -133,7 +118,7 @@ def save(files: Iterable[tuple[str, Iterable[bytes]]], form: str, folder: Path) 
         output.save(folder / name, content)
         written.append(folder / name)
     recorded = (f"{RECORD}/{name}.{form}" for name in (STANDINGS.name, tags.TABLE.name))
-    for name in (*(f"{what}.{form}" for what in TABLES), *recorded):
+    for name in (*(f"{what}.{form}" for what in export.TABLES), *recorded):
         if folder / name not in written:
             (folder / name).unlink(missing_ok=True)
     return written

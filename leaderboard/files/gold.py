@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from arena.data import export
-from arena.data.formats.records import TABLES
 from arena.data.formats.writing import WRITERS, Row
 from arena.data.interchange import By
 from arena.models import Study
@@ -47,7 +46,9 @@ def gold_study(
         kept["contestants"] = lambda row: row["name"] in names
     files = {what: filter(keep, export.rows(study, what)) for what, keep in kept.items()}
     tables = {**files, "pairs": iter(pairs)}
-    return {f"{what}.{form}": WRITERS[form](TABLES[what], rows) for what, rows in tables.items()}, left_out
+    return {
+        f"{what}.{form}": WRITERS[form](export.TABLES[what], rows) for what, rows in tables.items()
+    }, left_out
 
 
 def _unanimous(study: Study, wanted: Selection, least: int) -> tuple[list[Row], Counter[str]]:

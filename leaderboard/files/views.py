@@ -10,7 +10,6 @@ from django.views.decorators.http import require_safe
 from arena.audit.recording import Kind, record
 from arena.data import export
 from arena.data.formats import writing
-from arena.data.formats.records import TABLES
 from arena.data.formats.writing import WRITERS
 from arena.models import Study
 from arena.pages.permissions import staff_only
@@ -21,13 +20,15 @@ from leaderboard.standings.table import STANDINGS
 
 MEANINGS: Final = {
     exports.ALL: "Our own tables in one zip archive, with the leaderboard and error tags for the record. "
-    "Unpack it to import it again. Training pairs, hidden checks and settings do not come back.",
+    "A new study imports it as it is, with the same numbers.",
+    "study": "Its texts and settings.",
     "contestants": "The models, with organisation, size and licence.",
     "raters": "People, judges and panels. Simulated raters are marked, and panels name their judges.",
     "prompts": "With category, subset and references.",
     "questions": "What an answer to a prompt has to meet, with labels.",
     "completions": "The current answers.",
     "pairs": "Pairs whose better answer is known.",
+    "training": "With their texts, right answers and explanations.",
     "comparisons": "Every rating that counts, and pairs that judges did not rate. Panels are marked.",
     "scores": "Every score of one answer that counts, with its scale.",
     "answers": "Which requirements each answer meets, by rater.",
@@ -49,6 +50,8 @@ TITLES: Final = {
     "pairs": "Gold labels",
     "comparisons": "Ratings",
     "questions": "Requirements",
+    "study": "Settings",
+    "training": "Training pairs and hidden checks",
     "scores": "Text scores",
     "answers": "Checks",
     "standings": "Leaderboard",
@@ -119,7 +122,7 @@ def _page(request: HttpRequest, study: Study, error: str = "") -> HttpResponse:
 
 
 def _offers(study: Study) -> list[Offer]:
-    counts = {what: export.count(study, what) for what in TABLES}
+    counts = {what: export.count(study, what) for what in export.TABLES}
     _, usual = selection.usual_raters(Snapshot.objects.newest(study))
     whose = dict.fromkeys(OF_USUAL_RATERS, f"Ratings by {usual} only.")
     return [

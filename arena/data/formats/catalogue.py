@@ -1,14 +1,16 @@
 """The formats, and which of them each file of an import has. Pure."""
 
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from arena.data.formats import (
     alpaca_eval,
+    archives,
     arena_battles,
     autoj,
     fair_eval,
@@ -25,7 +27,7 @@ from arena.data.formats import (
     wildbench,
 )
 from arena.data.formats.columns import NOTHING_KNOWN, Known, Samples, guess, suggest
-from arena.data.formats.files import HEAD, About, BrokenFileError, Form, InputFile
+from arena.data.formats.files import HEAD, MAX_FILE, About, BrokenFileError, Form, InputFile
 from arena.data.formats.reading import OPINIONS, Companions, DataSet, Format, Head, Kind
 from arena.data.formats.records import (
     AboutText,
@@ -45,6 +47,8 @@ from arena.rating.subsets import NO_PROMPT_SUBSET, TRAINING_SUBSET
 
 DATA_ENDINGS: Final = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".parquet")
 """Files of a folder that must be understood; others, such as licences, are named in a note."""
+
+NO_DATA: Final = f"has no file ending in {', '.join(DATA_ENDINGS)}"
 
 RECORD: Final = "for-the-record"
 """The folder of an export for what no import reads."""
@@ -74,6 +78,7 @@ CATALOGUE: Final = {
         fastchat.FORMAT,
         self_instruct.FORMAT,
         arena_battles.FORMAT,
+        ours.STUDY,
         ours.TRAINING,
         ours.FEATURES,
         *ours.FORMATS,
@@ -123,6 +128,8 @@ class Sources:
     sources: list[Source] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    unpacked: list["tempfile.TemporaryDirectory[str]"] = field(default_factory=list)
+    """Folders of archives, which go with this."""
 
     def items(self) -> Iterator[Item]:
         """The problems and notes, then all records in the order of import."""
@@ -247,11 +254,11 @@ def _files(path: Path | InputFile, found: Sources) -> list[InputFile]:
             if data := [entry for entry in inside if _is_data(entry, path)]:
                 found.notes += _left_out(path, sorted(set(inside) - set(data)))
                 return [InputFile(entry) for entry in data]
-            reason = f"the folder has no file ending in {', '.join(DATA_ENDINGS)}"
+            reason = f"the folder {NO_DATA}"
         else:
-            file = InputFile(path)
             if path.is_file():
-                return [file]
+                return _packed(path, found) if archives.is_archive(path) else [InputFile(path)]
+            path.stat()
             # A pipe can be read once and may keep an import, and all raters with it, waiting for ever.
             reason = "a pipe or device cannot be read; give a file"
     except FileNotFoundError:
@@ -260,6 +267,28 @@ def _files(path: Path | InputFile, found: Sources) -> list[InputFile]:
         reason = f"cannot be read ({error.strerror or error})"
     found.problems.append(Problem(Place(str(path)), "", reason))
     return []
+
+
+def _packed(path: Path, found: Sources) -> list[InputFile]:
+    """The data files of a zip archive, unpacked."""
+    folder = tempfile.TemporaryDirectory(prefix="unpacked-")
+    found.unpacked.append(folder)
+    files = []
+    try:
+        with archives.opened(path, MAX_FILE) as archive:
+            inside = archives.members(archive)
+            for number, name in enumerate(filter(is_data, inside)):
+                file = Path(folder.name) / str(number)
+                with file.open("wb") as target:
+                    archives.copy(archive, inside[name], target)
+                files.append(InputFile(file, f"{path}/{name}"))
+    except archives.ArchiveError as error:
+        found.problems.append(Problem(Place(str(path)), "", str(error)))
+        return []
+    found.notes += _left_out(path, [path / name for name in inside if not is_data(name)])
+    if not files:
+        found.problems.append(Problem(Place(str(path)), "", f"the archive {NO_DATA}"))
+    return files
 
 
 def _inside(folder: Path, seen: set[Path]) -> Iterator[Path]:
@@ -276,9 +305,12 @@ def _inside(folder: Path, seen: set[Path]) -> Iterator[Path]:
 
 def _is_data(path: Path, folder: Path) -> bool:
     """Whether a file below ``folder`` must be understood."""
-    if not path.is_file() or RECORD in path.relative_to(folder).parts or llmbar.is_statistics(path):
-        return False
-    return path.name.lower().removesuffix(".gz").endswith(DATA_ENDINGS)
+    return path.is_file() and is_data(path.relative_to(folder)) and not llmbar.is_statistics(path)
+
+
+def is_data(path: PurePath) -> bool:
+    """Whether a file of a folder or an archive must be understood, by where it lies in it."""
+    return RECORD not in path.parts and path.name.lower().removesuffix(".gz").endswith(DATA_ENDINGS)
 
 
 def _left_out(folder: Path, files: Sequence[Path]) -> Iterator[Note]:

@@ -35,6 +35,7 @@ from arena.data.formats.records import (
     Record,
     ReferenceRecord,
     ScoreRecord,
+    StudyRecord,
     Unused,
     attributes,
     scale_faults,
@@ -377,6 +378,7 @@ TRAINING_FIELDS: Final = (
     "gold",
     "gold_source",
     "use",
+    "explanation",
 )
 _TRAINING_NEEDS: Final = frozenset({"prompt", "first", "second", "gold"})
 
@@ -408,15 +410,15 @@ def _row(fields: Fields) -> list[Item]:
         explanation=fields.text("explanation"),
         use=use,
     )
-    _refuse_unknown(fields, "a pair to learn on", [*TRAINING_FIELDS, "explanation"])
+    _refuse_unknown(fields, "a pair to learn on", TRAINING_FIELDS)
     return found
 
 
 def _answer(fields: Fields, name: str) -> str:
     """A text that must be given but may be empty."""
-    problems = len(fields.problems)
+    problems, is_empty = len(fields.problems), fields.peek(name) == ""
     text = fields.optional_text(name)
-    if text is None and len(fields.problems) == problems:
+    if text is None and not is_empty and len(fields.problems) == problems:
         fields.problem(name, "missing")
     return text or ""
 
@@ -477,6 +479,19 @@ TRAINING: Final = Format(
     recognise_training,
     read_training,
 )
+
+STUDY: Final = Format(
+    "study",
+    "Settings of a study",
+    "tasks, points, guidelines and gold_share",
+    lambda head: Kind.STUDY if head.fields >= {"tasks", "points", "guidelines", "gold_share"} else None,
+    lambda file, kind, companions: read_rows(file, _settings),
+)
+
+
+def _settings(fields: Fields) -> list[Item]:
+    return [StudyRecord(fields.unguarded().rest(), fields.place)]
+
 
 FEATURES: Final = Format(
     "features",

@@ -219,17 +219,18 @@ class Fields:
 class Kind(IntEnum):
     """What a file holds, in the order of import: what others name comes first."""
 
-    CONTESTANTS = 1
-    RATERS = 2
-    PROMPTS = 3
-    QUESTIONS = 4
-    COMPLETIONS = 5
-    PAIRS = 6
-    COMPARISONS = 7
-    SCORES = 8
-    ANSWERS = 9
-    FEATURES = 10
-    NOTHING = 11  # understood, but nothing is imported
+    STUDY = 1
+    CONTESTANTS = 2
+    RATERS = 3
+    PROMPTS = 4
+    QUESTIONS = 5
+    COMPLETIONS = 6
+    PAIRS = 7
+    COMPARISONS = 8
+    SCORES = 9
+    ANSWERS = 10
+    FEATURES = 11
+    NOTHING = 12  # understood, but nothing is imported
 
 
 OPINIONS: Final = (Kind.COMPARISONS, Kind.SCORES, Kind.ANSWERS)

@@ -506,8 +506,17 @@ class GoldRecord(AboutPair):
     explanation: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class StudyRecord(Checked):
+    """The settings of a study as its file says them, by column."""
+
+    settings: Mapping[str, Any]
+    place: Place = NOWHERE
+
+
 Record: TypeAlias = (
-    ContestantRecord
+    StudyRecord
+    | ContestantRecord
     | PromptRecord
     | QuestionRecord
     | CompletionRecord

@@ -39,6 +39,7 @@ from arena.data.formats.records import (
     PromptRecord,
     QuestionRecord,
     RaterRecord,
+    StudyRecord,
     TextRecord,
     Unused,
     VerdictValues,
@@ -449,7 +450,7 @@ class _Reader:
             yield from self._answers(fields, record, texts)
         if isinstance(record, TextRecord):
             yield from self._text(fields, record, text)
-        if not isinstance(record, RaterRecord | GoldRecord | QuestionRecord | FeatureRecord):
+        if not isinstance(record, StudyRecord | RaterRecord | GoldRecord | QuestionRecord | FeatureRecord):
             record = replace(record, extra={**record.extra, **rest})
         yield record
 

@@ -30,6 +30,7 @@ from arena.data.formats.records import (
     RaterRecord,
     Record,
     ScoreRecord,
+    StudyRecord,
     TextRecord,
     Unused,
     VerdictValues,
@@ -41,6 +42,7 @@ from arena.data.importing.features import Features
 from arena.data.importing.import_report import ImportReport, find_missing, is_slug
 from arena.data.importing.known import known_to
 from arena.data.importing.raters import Raters
+from arena.data.importing.settings import Settings
 from arena.data.importing.sides import Pairs, SideFinder
 from arena.data.importing.texts import Completions, Contestants, Prompts
 from arena.models import Comparison, Pair, Study
@@ -58,6 +60,8 @@ CHUNK_CHARACTERS: Final = 2_000_000  # characters written at a time: a thousand 
 MANY: Final = 10_000  # records that change how the database should look for rows
 Progress = Callable[[int, Place, float], None]
 """Called with records so far, place of the last, and share of bytes read."""
+
+NOT_ASKED: Final = "hidden checks are asked once you set their share under Rating"
 
 R = TypeVar("R", bound=Record)
 
@@ -219,6 +223,7 @@ class _Run:
         self.study = study
         self.report = report
         self._file = ""
+        self._settings = Settings(study, report)
         self._contestants = Contestants(study, report)
         self._prompts = Prompts(study, report)
         self._questions = Questions(study, self._prompts, report)
@@ -236,6 +241,7 @@ class _Run:
             self._file = file
             for each in (self._questions, self._comparisons, self._scores, self._answers):
                 each.start_file()
+        self._settings.take(_only(StudyRecord, chunk))
         self._contestants.take(_only(ContestantRecord, chunk))
         self._raters.take(_only(RaterRecord, chunk))
         self._prompts.take(_only(PromptRecord, chunk))
@@ -255,11 +261,15 @@ class _Run:
             place = report.notes[0].place if report.notes else NOWHERE
             report.refuse(place, "", "the files contain nothing to import")
         report.missing = find_missing(self.study)
+        if report.counts["hidden checks"].written and not self.study.gold_share:
+            report.note(NOWHERE, NOT_ASKED)
         if not report.ok or report.dry_run:
             return
         report.applied = True
         counts = report.counts
-        if report.creates_study:
+        if self._settings.taken:
+            self.study.save(update_fields=self._settings.taken)
+        elif report.creates_study:
             self._settle_new_study()
         if counts["comparisons"].written or self._raters.now_panels:
             self._recount()

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from io import BytesIO
+from tempfile import SpooledTemporaryFile
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from django import forms
@@ -11,8 +12,8 @@ from django.core.files.base import File
 from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 from django.forms import BoundField
 
-from arena.data.formats import table
-from arena.data.formats.catalogue import CATALOGUE
+from arena.data.formats import archives, table
+from arena.data.formats.catalogue import CATALOGUE, NO_DATA, is_data
 from arena.data.formats.columns import Known, Question, Samples, guess, is_no_answer
 from arena.data.formats.reading import OPINIONS, Kind
 from arena.data.formats.records import REASONS, in_words
@@ -88,7 +89,28 @@ class UploadForm(forms.Form):
             raise forms.ValidationError("Choose at least one file, or paste text.")
         if sum(upload.size for upload in uploads) > max_bytes():
             raise forms.ValidationError(too_much())
-        return {**data, "uploads": uploads}
+        return {**data, "uploads": [file for upload in uploads for file in _unpacked(upload)]}
+
+
+def _unpacked(upload: Upload) -> list[Upload]:
+    """The file, or the data files of a zip archive. Raises ValidationError."""
+    packed = upload.file
+    if packed is None or not archives.is_archive(packed):
+        return [upload]
+    files: list[Upload] = []
+    try:
+        with archives.opened(packed, max_bytes()) as archive:
+            inside = archives.members(archive)
+            for name in filter(is_data, inside):
+                content = SpooledTemporaryFile(MIB)  # noqa: SIM115 - closed with the request
+                archives.copy(archive, inside[name], content)
+                files.append(File(content, name=name.name))
+                files[-1].size = content.tell()
+    except archives.ArchiveError as error:
+        raise forms.ValidationError(f"{upload.name}: {error}.") from error
+    if not files:
+        raise forms.ValidationError(f"{upload.name}: the archive {NO_DATA}.")
+    return files
 
 
 def _as_file(text: str) -> Upload:

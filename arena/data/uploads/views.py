@@ -202,6 +202,7 @@ def _about(job: ImportJob, forms: list[FileForm]) -> dict[str, Any]:
     groups = [group for group in report.groups.values() if group.first.place.file not in unknown]
     return {
         **shared,
+        "asks_no_checks": report.counts["hidden checks"].written and not job.study.gold_share,
         "previews": previews(report),
         "groups": groups,
         "only_unknown": bool(unknown) and not groups,

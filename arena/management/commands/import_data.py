@@ -27,7 +27,9 @@ class Command(ArenaCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", help="slug of the study, which is created if it does not exist")
-        parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a file or a folder")
+        parser.add_argument(
+            "paths", nargs="+", type=Path, metavar="PATH", help="a file, a folder or a zip archive"
+        )
         parser.add_argument(
             "--format",
             default="",

@@ -8,15 +8,17 @@ from typing import Any
 import pytest
 
 from arena.data import export, output
-from arena.data.formats.records import TABLES
 from arena.data.formats.writing import WRITERS
 from arena.data.importing.imports import import_files
 from arena.models import Comparison, Completion, CriterionRating, Rater, Reference, Study
+from arena.rating.subsets import TRAINING_SUBSET
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
 
 NOON = datetime(2025, 3, 1, 12, 0, 0, 123_456, tzinfo=UTC)
+ANEW = ("slug", "name", "created_at", "visibility", "sign_up_open", "closed_at")
+"""What a copy of a study has of its own."""
 HOSTILE = "=cmd|' /C calc'!A0\r\n\"quoted\", \u202e\ttext'"
 
 
@@ -24,18 +26,24 @@ def rows(study: Study) -> dict[str, list[dict[str, Any]]]:
     """Everything an export holds, by table; what is not said left out."""
     return {
         what: [
-            {name: value for name, value in row.items() if value is not None}
+            {
+                name: value
+                for name, value in row.items()
+                if value is not None and (what != "study" or name not in ANEW)
+            }
             for row in export.rows(study, what)
         ]
-        for what in TABLES
+        for what in export.TABLES
     }
 
 
 def copied(study: Study, folder: Path, form: str) -> Study:
     """The study after a way through files, as a new one."""
-    for what in TABLES:
+    for what in export.TABLES:
         if export.count(study, what):
-            output.save(folder / f"{what}.{form}", WRITERS[form](TABLES[what], export.rows(study, what)))
+            output.save(
+                folder / f"{what}.{form}", WRITERS[form](export.TABLES[what], export.rows(study, what))
+            )
     slug = f"{study.slug}-{form}"
     report = import_files(slug, [folder])
     assert [str(problem) for problem in report.errors] == []
@@ -120,7 +128,54 @@ def odd() -> Study:
     superseded = rate(pairs[4], ann, rating=4, is_current=False)
     rate(pairs[4], ann, rating=6, revises=superseded)
     give_scores_and_checks(one, nobody[0], ann, judge)
+    give_training(study)
+    settings = {
+        "description": HOSTILE,
+        "guidelines": "=1+1\n\n# Read",
+        "consent": "'",
+        "tasks": ["score", "compare", "check"],
+        "points": 5,
+        "score_lowest": 0,
+        "score_highest": 10,
+        "reasons": ["=Größe, ☂", "Clearer"],
+        "goal": 10,
+        "rater_limit": 30,
+        "daily_limit": 20,
+        "reveal_names": True,
+        "show_references": "demand",
+        "training_threshold": 0.5,
+        "pairing_feature": "entropy_low",
+        "control_share": 0.1,
+        "repeat_share": 0.0,
+        "gold_share": 0.1 + 0.2,
+        "stop_margin": 12.5,
+        "naming": "mask",
+        "ratings_per_pair_people": 3,
+        "ratings_per_pair_judges": 2,
+        "simulated": True,
+        "licence": "CC-BY-4.0",
+        "visibility": "public",
+        "closed_at": NOON,
+    }
+    Study.objects.filter(pk=study.pk).update(**settings)
+    study.refresh_from_db()
     return study
+
+
+def give_training(study: Study) -> None:
+    """Pairs apart whose second answer was stored first, as a tie, with empty and hostile texts."""
+    for number, (gold, use, text) in enumerate(
+        [("first", "train", HOSTILE), ("second", "check", ""), ("tie", "check", "'=")]
+    ):
+        prompt = make.make_prompt(
+            study=study, subset=TRAINING_SUBSET, external_id=f"t{number}", category="", turns=[text or "?"]
+        )
+        sides = [
+            make.make_completion(prompt=prompt, contestant=None, external_id=name, turns=[f"{name}{text}"])
+            for name in (("second", "first") if number else ("first", "second"))
+        ]
+        told = {"gold": gold, "use": use, "explanation": text, "gold_source": "=source"}
+        make.make_pair(prompt=prompt, first=sides[0], second=sides[1], **told)
 
 
 def give_scores_and_checks(one: Completion, anonymous: Completion, ann: Rater, judge: Rater) -> None:
@@ -162,11 +217,13 @@ def give_scores_and_checks(one: Completion, anonymous: Completion, ann: Rater, j
 def test_every_oddity_survives(odd: Study, form: str, tmp_path: Path) -> None:
     before = rows(odd)
     after = rows(copied(odd, tmp_path, form))
-    for what in TABLES:
+    for what in export.TABLES:
         assert after[what] == before[what], what
     lengths = {what: len(found) for what, found in before.items()}
-    assert list(lengths.items()) == list(zip(TABLES, (3, 5, 3, 3, 8, 3, 10, 4, 4, 2), strict=True))
-    assert {what: export.count(odd, what) for what in TABLES} == lengths
+    assert list(lengths.items()) == list(
+        zip(export.TABLES, (1, 3, 5, 3, 3, 8, 3, 10, 4, 4, 2, 3), strict=True)
+    )
+    assert {what: export.count(odd, what) for what in export.TABLES} == lengths
 
 
 def test_the_copy_has_the_same_columns_beyond_the_file(odd: Study, tmp_path: Path) -> None:
@@ -177,7 +234,8 @@ def test_the_copy_has_the_same_columns_beyond_the_file(odd: Study, tmp_path: Pat
     assert sorted(empty.values_list("contestant__name", flat=True)) == ["Gone", "People"]
     swapped = [Comparison.objects.filter(study=study, swapped=True, is_current=True) for study in (odd, copy)]
     assert swapped[0].count() == swapped[1].count() == 2
-    assert copy.criteria == ["accuracy", "Ärger"]
+    assert copy.criteria == ["accuracy"]
+    assert (copy.visibility, copy.closed_at, copy.name) == ("private", None, "Odd jsonl")
 
 
 def test_raters_of_one_name_stay_apart_and_completions_without_contestant_have_their_ids(odd: Study) -> None:
@@ -191,7 +249,7 @@ def test_raters_of_one_name_stay_apart_and_completions_without_contestant_have_t
 
 
 def test_reading_takes_so_many_queries_for_any_rows(odd: Study, django_assert_num_queries: Any) -> None:
-    for what, queries in zip(TABLES, (1, 4, 2, 1, 1, 1, 5, 3, 3, 1), strict=True):
+    for what, queries in zip(export.TABLES, (0, 1, 4, 2, 1, 1, 1, 5, 3, 3, 1, 1), strict=True):
         with django_assert_num_queries(queries):
             assert list(export.rows(odd, what))
 

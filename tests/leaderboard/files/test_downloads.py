@@ -5,8 +5,8 @@ import zipfile
 import pytest
 import time_machine
 
+from arena.data import export
 from arena.data.formats import writing
-from arena.data.formats.records import TABLES
 from arena.models import Comparison, StudyEvent
 from leaderboard.files import interchange
 from leaderboard.refreshing import services
@@ -47,12 +47,12 @@ def test_only_operators_come_in(made, client, path, visibility):
 
 def test_the_page_counts_rows_offers_every_form_and_says_what_an_operator_should_know(made, staff):
     page = staff.get(PAGE).content.decode()
-    offered = dict.fromkeys(("all", *TABLES, "standings", "error_tags"), ("csv", "jsonl", "parquet"))
+    offered = dict.fromkeys(("all", *export.TABLES, "standings", "error_tags"), ("csv", "jsonl", "parquet"))
     for what, forms in (offered | interchange.OTHERS).items():
         for form in forms:
             assert f'href="{FILE}?what={what}&amp;format={form}"' in page
     rows = [cell.partition("<")[0] for cell in page.split('<td class="num">')[1:]]
-    assert rows == ["", "2", "1", "1", "0", "2", "0", "2", "0", "0", "0", *[""] * 7]
+    assert rows == ["", "1", "2", "1", "1", "0", "2", "0", "0", "2", "0", "0", "0", *[""] * 7]
     assert "changed since" not in page
     made.study.simulated = True
     made.study.save()
@@ -102,9 +102,9 @@ def test_everything_is_a_zip_that_holds_the_folder(made, staff, monkeypatch):
     answer = staff.get(FILE, {"what": "all", "format": "jsonl"})
     assert answer["Content-Type"] == "application/zip"
     archive = zipfile.ZipFile(io.BytesIO(body(answer)))
-    tables = ["comparisons", "completions", "contestants", "prompts", "raters"]
-    record = ["for-the-record/standings.jsonl", "for-the-record/study.json"]
-    assert sorted(archive.namelist()) == sorted([*(f"{name}.jsonl" for name in tables), *record])
+    tables = ["comparisons", "completions", "contestants", "prompts", "raters", "study"]
+    record = ["for-the-record/standings"]
+    assert sorted(archive.namelist()) == sorted(f"{name}.jsonl" for name in [*tables, *record])
     assert [json.loads(line)["rating"] for line in archive.read("comparisons.jsonl").splitlines()] == [1, 4]
 
 

@@ -1,3 +1,4 @@
+import csv
 import errno
 import gzip
 import io
@@ -235,7 +236,7 @@ class TestCommand:
             (("none", "--what", "prompts"), '^No study is named "none". The studies are: small.$'),
             (
                 ("small", "--what", "votes"),
-                "^--what is 'votes'; choose one of contestants, raters, prompts, ",
+                "^--what is 'votes'; choose one of study, contestants, raters, ",
             ),
             (
                 ("small", "--what", "raters", "--format", "xlsx"),
@@ -360,11 +361,12 @@ class TestEverything:
         published(made, monkeypatch)
         folder = tmp_path / "out"
         printed = run("small", "--what", "all", "--format", "csv", "--out", f"{folder}/").decode().split()
-        names = ["comparisons.csv", "completions.csv", "contestants.csv", "prompts.csv", "raters.csv"]
+        tables = ("comparisons", "completions", "contestants", "prompts", "raters", "study")
+        names = [f"{table}.csv" for table in tables]
         assert sorted(path.name for path in folder.iterdir()) == sorted([*names, "for-the-record"])
         assert sorted(printed) == sorted(str(path) for path in folder.rglob("*") if path.is_file())
-        record = json.loads((folder / "for-the-record" / "study.json").read_text())
-        assert (record["slug"], record["points"], record["visibility"]) == ("small", 8, "public")
+        record = next(csv.DictReader((folder / "study.csv").open(encoding="utf-8-sig")))
+        assert (record["slug"], record["points"], record["visibility"]) == ("small", "8", "public")
         assert (folder / "for-the-record" / "standings.csv").exists()
 
     def test_files_of_an_earlier_export_do_not_stay_and_comparisons_are_read_before_what_they_name(
@@ -377,4 +379,4 @@ class TestEverything:
         assert (tmp_path / "notes.csv").exists()
         names = [name for name, _ in exports.everything(made.study, "jsonl")]
         assert names[:2] == ["comparisons.jsonl", "completions.jsonl"]
-        assert names[-1] == "for-the-record/study.json"
+        assert names[-1] == "study.jsonl"

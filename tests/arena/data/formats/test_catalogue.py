@@ -84,6 +84,7 @@ HEADS: Final[list[tuple[str, Kind, str]]] = [
         Kind.COMPARISONS,
         "id model_a model_b prompt response_a response_b winner_model_a winner_model_b winner_tie",
     ),
+    ("study", Kind.STUDY, "slug name guidelines tasks points gold_share"),
     ("training", Kind.PAIRS, "prompt first second gold explanation"),
     ("training", Kind.PAIRS, "id prompt first second gold use"),
     ("jsonl", Kind.PROMPTS, "id instruction category subset input references"),

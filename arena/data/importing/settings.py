@@ -1,0 +1,97 @@
+"""Imports the settings of a study that an export holds."""
+
+import json
+from typing import Any, Final
+
+from django.core.exceptions import ValidationError
+from django.db.models import BooleanField, Field, JSONField, TextField
+
+from arena.data.formats.records import StudyRecord
+from arena.data.formats.values import json_type, unstorable
+from arena.data.importing.import_report import ImportReport
+from arena.models import Assignment, Study
+from arena.pages.written import LinesField
+from arena.texts.markdown import LONGEST_WRITTEN
+from arena.texts.names import is_taken, why_not
+
+STATES: Final = frozenset(
+    {"id", "slug", "revision", "created_at"}
+    | {"visibility", "sign_up_open", "is_draft", "paused_at", "closed_at"}
+)
+"""Columns of a study that whoever operates it decides anew."""
+
+
+class Settings:
+    """Takes over what a file says wherever a study without prompts and models still has the defaults."""
+
+    def __init__(self, study: Study, report: ImportReport) -> None:
+        self._study = study
+        self._report = report
+        self._is_empty = not (study.prompts.exists() or study.contestants.exists())
+        self.taken: dict[str, Any] = {}
+
+    def take(self, records: list[StudyRecord]) -> None:
+        for record in records:
+            if not self._is_empty:
+                self._report.note(record.place, "not read: this study has its own settings")
+                continue
+            found = {name: value for name, value in self._read(record).items() if self._may_change(name)}
+            for name, value in found.items():
+                setattr(self._study, name, value)
+            try:
+                self._study.validate_constraints()
+            except ValidationError as error:
+                self._report.refuse(record.place, "", " ".join(error.messages))
+            self.taken |= found
+
+    def _may_change(self, name: str) -> bool:
+        """True for a setting that nobody has chosen, and for the name that a new study has of its address."""
+        is_default = getattr(self._study, name) == getattr(Study(), name)
+        return self._report.creates_study if name == "name" else is_default
+
+    def _read(self, record: StudyRecord) -> dict[str, Any]:
+        found = {}
+        for field in Study._meta.concrete_fields:
+            if field.name in STATES or field.name not in record.settings:
+                continue
+            try:
+                found[field.name] = _value(field, record.settings[field.name])
+            except ValidationError as error:
+                self._report.refuse(record.place, field.name, " ".join(error.messages))
+        if found.get("name") and is_taken(found["name"], Study.objects.values_list("name", flat=True)):
+            del found["name"]
+        return found
+
+
+def _value(field: "Field[Any, Any]", said: Any) -> Any:
+    """The value of a column. Raises ValidationError."""
+    if isinstance(field, JSONField):
+        return _texts(field.name, said)
+    if said in (None, "") and field.null:
+        return None
+    if isinstance(said, list | dict):
+        raise ValidationError(f"expected one value, found {json_type(said)}")
+    if isinstance(field, BooleanField) and isinstance(said, str):
+        said = said.capitalize()
+    value = field.clean(said, None)
+    if why := unstorable(value):
+        raise ValidationError(why)
+    if isinstance(field, TextField) and len(value) > LONGEST_WRITTEN:
+        raise ValidationError(f"{len(value):,} characters; at most {LONGEST_WRITTEN:,} fit")
+    if field.name == "name" and (why := why_not(value)):
+        raise ValidationError(why)
+    return value
+
+
+def _texts(name: str, said: Any) -> list[str]:
+    try:
+        said = json.loads(said) if isinstance(said, str) else said
+    except ValueError:
+        said = None
+    if not isinstance(said, list) or not all(isinstance(one, str) for one in said):
+        raise ValidationError("expected a list of texts")
+    if name != "tasks":
+        return list(LinesField().clean("\n".join(said)))
+    if not said or len(set(said)) < len(said) or not set(said) <= set(Assignment.Kind.values):
+        raise ValidationError(f"expected some of {', '.join(Assignment.Kind.values)}")
+    return said
