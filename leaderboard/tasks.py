@@ -1,12 +1,15 @@
 """Background work of the leaderboard."""
 
+import logging
 from typing import Final
 
 from celery import shared_task
 
 from arena.models import Study
 from leaderboard.refreshing import computing, services
-from leaderboard.snapshots.study_lock import BusyError
+from leaderboard.snapshots.study_lock import BusyError, DeletedError
+
+logger = logging.getLogger(__name__)
 
 BUSY_COUNTDOWN: Final = 5
 
@@ -19,6 +22,8 @@ def refresh_study(study_id: int) -> None:
         return
     try:
         services.refresh_if_stale(study)
+    except DeletedError as error:
+        logger.info("No snapshot is made: %s", error)
     except BusyError:
         refresh_study.apply_async((study_id,), countdown=BUSY_COUNTDOWN)
 

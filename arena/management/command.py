@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, OutputWrapper
+from django.db import DatabaseError
 
 from arena.process.checks import SETTINGS
 from arena.texts.visible import visible
@@ -42,6 +43,7 @@ class ArenaCommand(BaseCommand):
     """What every command of the arena is."""
 
     requires_system_checks = [SETTINGS]  # Django's are for those who develop, and load every page
+    makes_studies = False
 
     def __init__(self, stdout: TextIO | None = None, stderr: TextIO | None = None, **options: Any) -> None:
         super().__init__(stdout, stderr, **options)
@@ -60,6 +62,20 @@ class ArenaCommand(BaseCommand):
         except CommandError as error:
             _end_what_reads(error)
             raise
+        except Exception as error:
+            # Whatever reads on about a study that is gone may raise anything.
+            slug = options.get("study")
+            if slug and not self.makes_studies and _is_gone(slug):
+                raise CommandError(f'The study "{slug}" was deleted meanwhile.') from error
+            raise
+
+
+def _is_gone(slug: str) -> bool:
+    from arena.models import Study  # some commands need no database
+
+    with suppress(DatabaseError):
+        return not Study.objects.filter(slug=slug).exists()
+    return False
 
 
 def _end_what_reads(error: BaseException | None) -> None:

@@ -19,6 +19,7 @@ from arena.audit.recording import Kind, record
 from arena.models import Comparison, Invitation, Membership, Pair, Rater, RaterGroup, Role, Study, StudyEvent
 from arena.models.signals import announce
 from arena.pages.counts import up_to
+from arena.pages.once import made_once
 from arena.pages.operating import paged, show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operator
 from arena.pages.written import LineField
@@ -181,11 +182,7 @@ def people(request: OperatorRequest) -> HttpResponse:
     blank = Invitation(study=request.study)
     form = InvitationForm(request.POST or None, instance=blank, may_group=is_staff(request.user))
     if request.method == "POST" and form.is_valid():
-        with transaction.atomic():
-            link = form.save()
-            record(Kind.INVITATION, request.user, _described(link), study=request.study)
-        messages.success(request, "Link created. Copy it below and send it.")
-        return redirect("operate-people", slug=request.study.slug)
+        return made_once(request, lambda: _invite(request, form))
     links = paged(request, request.study.invitations.select_related("group").order_by("-pk"), 20, "links")
     for link in links:
         link.address = request.build_absolute_uri(reverse("join", args=[link.token]))
@@ -201,6 +198,13 @@ def people(request: OperatorRequest) -> HttpResponse:
         "has_training": Pair.objects.filter(prompt__study=request.study, use="train").exists(),
     }
     return show(request, "people.html", context, status=422 if form.errors else 200)
+
+
+def _invite(request: OperatorRequest, form: InvitationForm) -> HttpResponse:
+    link = form.save()
+    record(Kind.INVITATION, request.user, _described(link), study=request.study)
+    messages.success(request, "Link created. Copy it below and send it.")
+    return redirect("operate-people", slug=request.study.slug)
 
 
 def _described(link: Invitation) -> str:

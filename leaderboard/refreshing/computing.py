@@ -57,7 +57,7 @@ from leaderboard.snapshots.settings import (
     parse_for_trust,
     parse_for_two,
 )
-from leaderboard.snapshots.study_lock import Hold
+from leaderboard.snapshots.study_lock import DeletedError, Hold, still_there
 from leaderboard.snapshots.text_sizes import Texts, texts
 from leaderboard.standings.content import TIES, inputs_of, matrix_table, published, standings
 from leaderboard.stats import METHODOLOGY, EloParameters, Method, Ratings, TieBand
@@ -273,7 +273,10 @@ def compute_next(study_id: int) -> bool:
     with Hold(f"view {view.pk}", view.running_until, partial(ComputedView.objects.renew, view.pk)):
         started = time.perf_counter()
         try:
-            payload = tables_of(view)
+            with still_there(study_id, str(view)):
+                payload = tables_of(view)
+        except DeletedError:
+            return False
         except SnapshotOutdatedError:
             on_demand.fail(view, on_demand.CHANGED)
         except Exception as error:

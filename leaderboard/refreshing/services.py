@@ -35,7 +35,7 @@ from leaderboard.snapshots.freshness import request_refresh
 from leaderboard.snapshots.holding import holds_standings, is_large
 from leaderboard.snapshots.reading import NO_IDS, Opinions, opinions, waiting
 from leaderboard.snapshots.settings import SEALED, Scope, TrustSetting, parse
-from leaderboard.snapshots.study_lock import held
+from leaderboard.snapshots.study_lock import DeletedError, held, still_there
 from leaderboard.snapshots.text_sizes import texts
 from leaderboard.stats import METHODOLOGY, Method
 from leaderboard.stats.bootstrap import ROUNDS
@@ -70,16 +70,21 @@ def refresh(study: Study, *, anew: bool = False) -> Outcome:
     """Compute a study's snapshot and publish it, unless one of newer data appeared meanwhile.
 
     Computes outside any transaction. Tables with unchanged inputs are copied, unless ``anew``. Raises
-    BusyError where another process holds the study; any other failure is stored and raised.
+    BusyError where another process holds the study, DeletedError where it is gone; any other failure is
+    stored and raised.
     """
-    Refresh.of(study.pk)
+    with still_there(study.pk, study.slug):
+        Refresh.of(study.pk)
     with held(study.pk, study.slug):
         Refresh.objects.filter(study=study).update(wanted_at=None)
         try:
-            outcome = _make(study, anew)
-            follow(study, outcome.snapshot.counts.get("stopping"))
+            with still_there(study.pk, study.slug):
+                outcome = _make(study, anew)
+                follow(study, outcome.snapshot.counts.get("stopping"))
             Refresh.objects.filter(study=study).update(error="", failed_at=None)
             return outcome
+        except DeletedError:
+            raise
         except Exception as error:
             logger.exception("The snapshot of study %s could not be computed", study.slug)
             message = f"{type(error).__name__}: {error}"[:1000]

@@ -11,6 +11,7 @@ from typing import Final
 from django.db import DatabaseError, connections
 from django.utils import timezone
 
+from arena.models import Study
 from leaderboard.models import Refresh
 
 logger = logging.getLogger(__name__)
@@ -23,6 +24,21 @@ RENEWED_EVERY: Final = timedelta(seconds=15)
 
 class BusyError(Exception):
     """Another process computes this study."""
+
+
+class DeletedError(Exception):
+    """The study was deleted while it was computed."""
+
+
+@contextmanager
+def still_there(study_id: int, name: str) -> Iterator[None]:
+    """Raise DeletedError in place of whatever a study raises that was deleted meanwhile."""
+    try:
+        yield
+    except Exception as error:
+        if Study.objects.filter(pk=study_id).exists():
+            raise
+        raise DeletedError(f"{name} is of a study that was deleted meanwhile") from error
 
 
 @contextmanager

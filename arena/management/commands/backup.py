@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.db import DatabaseError
 
 from arena.audit.recording import Kind, record
 from arena.backup.saving import save
@@ -23,11 +24,16 @@ class Command(ArenaCommand):
             output.form_of(out, ("zip",))
             with output.opened(out, private=True) as file:
                 manifest = save(file)
-            record(Kind.BACKUP, None, f"Backup made, as of {manifest.moment}.")
         except (TablesError, output.EndingError) as error:
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(output.refusal(out, error)) from error
+        try:
+            record(Kind.BACKUP, None, f"Backup made, as of {manifest.moment}.")
+        except (
+            DatabaseError
+        ) as error:  # the disk is full, or the database away: the file is whole all the same
+            self.stderr.write(f"The backup is whole, but the audit log could not be written ({error}).")
         if not output.streams(out):
             rows = sum(member.rows for member in manifest.tables)
             self.stdout.write(

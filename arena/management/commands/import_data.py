@@ -23,6 +23,7 @@ REPORT_EVERY: Final = 10_000  # records between lines of progress if the output 
 
 class Command(ArenaCommand):
     help = "Import prompts, models, answers and ratings into a study. After an error nothing is imported."
+    makes_studies = True
     _next_report = REPORT_EVERY
 
     def add_arguments(self, parser: ArgumentParser) -> None:

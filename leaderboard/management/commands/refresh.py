@@ -1,13 +1,16 @@
+import time
 from argparse import ArgumentParser
-from typing import Any
-
-from django.core.management.base import CommandError
+from itertools import count
+from typing import Any, Final
 
 from arena.management.command import ArenaCommand
+from arena.models import Study
 from leaderboard.refreshing import services
 from leaderboard.snapshots.presentation import counted
 from leaderboard.snapshots.study_lock import BusyError
 from leaderboard.terminal.options import study_named
+
+WAIT_SECONDS: Final = 0.5
 
 
 class Command(ArenaCommand):
@@ -18,10 +21,7 @@ class Command(ArenaCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_named(options["study"])
-        try:
-            outcome = services.refresh(study, anew=True)
-        except BusyError as error:
-            raise CommandError(f"{error}.") from error
+        outcome = self._when_free(study)
         snapshot = outcome.snapshot
         if not outcome.made:
             self.stdout.write(f"{study.slug}: newer scores were published meanwhile and are kept.")
@@ -31,3 +31,14 @@ class Command(ArenaCommand):
             f"{counted(snapshot.slices.count(), 'tables')}, "
             f"{snapshot.seconds:.1f} s; watermark {snapshot.watermark}."
         )
+
+    def _when_free(self, study: Study) -> services.Outcome:
+        """A worker may be quicker: then the command follows it."""
+        for attempt in count():
+            try:
+                return services.refresh(study, anew=True)
+            except BusyError:
+                if not attempt:
+                    self.stderr.write(f"{study.slug}: another process computes it; waiting for its end.")
+                time.sleep(WAIT_SECONDS)
+        raise AssertionError("counting ends")

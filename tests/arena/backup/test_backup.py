@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.migrations.loader import MigrationLoader
 from django.test import Client
 
@@ -108,6 +108,21 @@ def test_to_another_database_and_back(arena: Study, tmp_path: Path) -> None:
     last = Comparison.objects.order_by("pk").last()
     assert last
     assert make.make_comparison(pair=last.pair).pk > last.pk  # the numbering goes on
+
+
+def test_a_backup_is_made_though_the_audit_log_has_no_room(
+    arena: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OperationalError("database or disk is full")
+
+    monkeypatch.setattr("arena.management.commands.backup.record", full)
+    told, warned = StringIO(), StringIO()
+    call_command("backup", str(tmp_path / "kept.zip"), stdout=told, stderr=warned)
+    assert "the audit log could not be written (database or disk is full)" in warned.getvalue()
+    assert "rows of" in told.getvalue()
+    call_command("restore", str(tmp_path / "kept.zip"), check=True, stdout=told)
+    assert "is whole" in told.getvalue()
 
 
 def test_restored_rows_obey_the_triggers_again(arena: Study, tmp_path: Path) -> None:

@@ -53,6 +53,22 @@ def at_once(*jobs: Callable[[], T]) -> list[T | Exception]:
         return list(pool.map(run, jobs))
 
 
+def test_a_form_that_is_sent_three_times_at_once_makes_one_link() -> None:
+    study, operator = make.make_study(), make.make_user(is_staff=True)
+    address = reverse("operate-people", args=[study.slug])
+
+    def post(shown: str) -> Callable[[], str]:
+        client = Client()
+        client.force_login(operator)
+        form = {"role": "rater", "max_uses": 1, "csrfmiddlewaretoken": shown}
+        return lambda: client.post(address, form)["Location"]
+
+    assert at_once(*[post("first")] * 3) == [address] * 3
+    assert Invitation.objects.count() == 1
+    assert at_once(post("first"), post("shown again")) == [address] * 2
+    assert Invitation.objects.count() == 2
+
+
 def test_raters_together_never_get_more_than_the_wanted_overlap() -> None:
     study = make.make_small_study(prompts=2, contestants=3, ratings_per_pair_people=2)
     raters = [make.make_member(study) for _ in range(4)]

@@ -1,7 +1,9 @@
 from datetime import timedelta
+from io import StringIO
 
 import pytest
 from celery import current_app
+from django.core.management import call_command
 from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -10,6 +12,7 @@ from kombu.exceptions import OperationalError
 from arena.models import Comparison
 from arena.models.signals import comparison_recorded, study_changed
 from leaderboard import tasks
+from leaderboard.management.commands import refresh as command
 from leaderboard.models import Refresh, Snapshot, SnapshotChangedError, SnapshotSlice
 from leaderboard.refreshing import services
 from leaderboard.snapshots import freshness
@@ -86,6 +89,17 @@ def test_nothing_is_computed_while_data_and_methods_stay_the_same(made, messages
     older = Snapshot.objects.newest(made.study)
     Snapshot.objects.update(counts={**older.counts, "form": older.counts["form"] - 1})
     assert services.stale() == [made.study.pk], "tables of another form are made again"
+
+
+def test_the_command_waits_for_a_quicker_worker(made, monkeypatch):
+    Refresh.of(made.study.pk)
+    Refresh.objects.update(running_until=timezone.now() + timedelta(minutes=1))
+    monkeypatch.setattr(command.time, "sleep", lambda _: Refresh.objects.update(running_until=None))
+    told, warned = StringIO(), StringIO()
+    call_command("refresh", made.study.slug, stdout=told, stderr=warned)
+    assert "another process computes it; waiting for its end." in warned.getvalue()
+    assert told.getvalue().startswith(f"{made.study.slug}: ")
+    assert Snapshot.objects.exists()
 
 
 def test_a_running_computation_is_left_alone_until_it_has_died(made, messages):
