@@ -42,6 +42,8 @@ class AnchoringData:
     pairs: RatedPairs
     ties: bool
     simulated: bool = False
+    notes: tuple[str, ...] = ()
+    """Warnings about who counts as a person."""
 
     def ranking(self, interval: float) -> AnchoredRanking:
         """The ranking with intervals of this level in percent. Raises StatsError."""
@@ -55,7 +57,7 @@ class AnchoredRanking:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return anchored_cautions(self.found, self.data.names)
+        return (*self.data.notes, *anchored_cautions(self.found, self.data.names))
 
     def as_dict(self) -> dict[str, Any]:
         data, values = self.data, self.found.as_dict(self.data.names)

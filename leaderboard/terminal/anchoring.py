@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
 
+from arena.texts.model_names import looks_like_model
 from leaderboard.anchoring.content import AnchoredRanking, AnchoringData, AnchoringError
 from leaderboard.snapshots.presentation import aligned, counted, printable
 from leaderboard.stats.anchored_pairs import rated_pairs
@@ -13,13 +15,16 @@ from leaderboard.stats.anchored_result import Anchored, Estimate
 from leaderboard.stats.ranking_method import METHODOLOGY
 from leaderboard.terminal.votes import Votes
 
+_MOST_NAMED: Final = 5
+
 
 def data_of_votes(
     source: str, votes: Votes, judges: Sequence[str], *, without: Sequence[str] = (), ties: bool
 ) -> AnchoringData:
     """The pairs of a vote file; all raters are people but ``judges`` and those left out by ``without``.
 
-    Raises AnchoringError for an unknown rater or a file without raters, StatsError without prompts.
+    A rater whom the file calls a judge is no person either. Raises AnchoringError for an unknown rater or a
+    file without raters, StatsError without prompts.
     """
     if votes.rater is None:
         raise AnchoringError("the ratings name no raters, so it is unknown which are the judge's")
@@ -28,9 +33,31 @@ def data_of_votes(
         raise AnchoringError(f"no rating is by the rater {unknown[0]!r}")
     rater = np.array(votes.rater)
     judge = np.isin(rater, list(judges))
-    people = ~judge & ~np.isin(rater, list(without))
+    further = sorted(votes.judges - {*judges, *without})
+    named = sorted(set(votes.rater) - {*judges, *without, *further})
+    people = np.isin(rater, named)
     pairs = rated_pairs(votes.ratings(), people, judge, ties=ties)
-    return AnchoringData(source, tuple(judges), votes.names, pairs, ties)
+    notes = tuple(_about_raters(further, list(filter(looks_like_model, named))))
+    return AnchoringData(source, tuple(judges), votes.names, pairs, ties, notes=notes)
+
+
+def _about_raters(judges: Sequence[str], people: Sequence[str]) -> Iterator[str]:
+    """Warnings about judges of the file that nobody named, and people who may be judges."""
+    if judges:
+        yield (
+            f"{_some(judges)}: judges by the column rater_kind, whose ratings are left out. Name them with "
+            "--judges to use them."
+        )
+    if people:
+        yield (
+            f"{_some(people)}: counted as people, though by their names they may be judges. Name judges with "
+            "--judges or --without."
+        )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
 
 
 _LEFT = ("model",)

@@ -71,6 +71,7 @@ class Vote(NamedTuple):
     prompt: str
     rater: str
     more: tuple[float, ...]
+    rater_kind: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +94,9 @@ class Votes:
     covariates: Mapping[str, FloatArray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     """How the file was read, where there was a choice."""
+
+    judges: frozenset[str] = frozenset()
+    """Raters whom the file calls judges."""
 
     def __len__(self) -> int:
         return len(self.rating)
@@ -161,6 +165,7 @@ def _parse(file: InputFile, covariates: tuple[str, ...]) -> Votes:
             for place, name in enumerate(covariates)
         },
         tuple(note.text for note in file.notes()),
+        frozenset(vote.rater for vote in votes if vote.rater_kind == "judge"),
     )
 
 
@@ -190,7 +195,7 @@ def _compared(file: InputFile) -> Iterator[Vote]:
         if isinstance(item, ComparisonRecord) and item.rating:
             sides = item.first or item.first_id, item.second or item.second_id
             at = f"{item.place.unit} {item.place.line}"
-            yield Vote(at, *sides, item.rating, item.points, item.prompt, item.rater, ())
+            yield Vote(at, *sides, item.rating, item.points, item.prompt, item.rater, (), item.rater_kind)
 
 
 def _wrong(problem: Problem) -> str:
@@ -224,7 +229,9 @@ def _vote(row: Row, layout: Layout, covariates: tuple[str, ...]) -> Vote:
     rating, points = _rated(row) if layout.verdict == _RATED else _won(row, first, second)
     more = tuple(_difference(row, name) for name in covariates)
     prompt, rater = (_first(row, names) for names in (_PROMPT, _RATER))
-    return Vote(row.place, first, second, rating, points, prompt, rater, more)
+    return Vote(
+        row.place, first, second, rating, points, prompt, rater, more, text_of(row, "rater_kind").casefold()
+    )
 
 
 def _first(row: Row, names: Sequence[str]) -> str:

@@ -25,6 +25,8 @@ class Command(ArenaCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         method = method_from(options)
         votes = votes_in(options, self.stderr.write, method.adjust)
+        if votes.judges and set(votes.rater or ()) - votes.judges:
+            self.stderr.write("Note: ratings by people and by judges count alike.")
         with failures(options["file"]):
             standings = rank_votes(votes, method)
         self.stdout.write(rendered(standings, options))

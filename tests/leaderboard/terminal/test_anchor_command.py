@@ -1,10 +1,11 @@
 import csv
+import io
 import json
 from functools import partial
 
 import numpy as np
 import pytest
-from django.core.management import CommandError
+from django.core.management import CommandError, call_command
 from scipy.special import chdtrc
 
 from leaderboard.stats import METHODOLOGY, anchored
@@ -45,6 +46,45 @@ def write(path, rows, header="left,right,winner,prompt,rater"):
 @pytest.fixture
 def votes(tmp_path):
     return write(tmp_path / "votes.csv", make_rows())
+
+
+class TestWhoIsAPerson:
+    def rows(self, *others):
+        more = [
+            (*row[:4], name, kind)
+            for name, kind in others
+            for row in make_rows(rated=0)
+            if row[3] in ("p0", "p1", "p2")
+        ]
+        return [*((*row, "judge" if row[4] == "robot" else "person") for row in make_rows()), *more]
+
+    def write(self, folder, *others):
+        return write(folder / "votes.csv", self.rows(*others), "left,right,winner,prompt,rater,rater_kind")
+
+    def test_a_judge_of_the_file_is_left_out_and_told(self, tmp_path):
+        alone = run_json(self.write(tmp_path), "--judges", "robot")
+        path = self.write(tmp_path, ("mechanical", "judge"))
+        found = run_json(path, "--judges", "robot")
+        assert found["counts"] == alone["counts"]
+        told = (
+            "mechanical: judges by the column rater_kind, whose ratings are left out. Name them with --judges"
+        )
+        assert found["warnings"][0].startswith(told)
+        assert told in run(path, "--judges", "robot")
+        assert run_json(path, "--judges", "robot", "--without", "mechanical")["warnings"] == alone["warnings"]
+
+    @pytest.mark.parametrize("name", ["gpt-4", "AntiJudge"])
+    def test_who_looks_like_a_judge_counts_as_a_person_and_is_told(self, tmp_path, name):
+        alone = run_json(self.write(tmp_path), "--judges", "robot")
+        found = run_json(self.write(tmp_path, (name, "")), "--judges", "robot")
+        assert found["warnings"][0].startswith(f"{name}: counted as people, though by their names")
+        assert found["warnings"][1:] == alone["warnings"]
+
+    def test_rank_says_that_both_count_alike(self, tmp_path):
+        path = self.write(tmp_path)
+        out, err = io.StringIO(), io.StringIO()
+        call_command("rank", str(path), stdout=out, stderr=err)
+        assert "ratings by people and by judges count alike" in err.getvalue()
 
 
 class TestFile:
