@@ -1,13 +1,12 @@
 """Chatbot Arena battles: model_a, shown first, model_b and the winner. Pure."""
 
-import ast
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from arena.data.formats import verdicts
 from arena.data.formats.files import InputFile
+from arena.data.formats.messages import Turns, conversation, listed
 from arena.data.formats.reading import (
     Companions,
     Fields,
@@ -19,7 +18,6 @@ from arena.data.formats.reading import (
     read_rows,
 )
 from arena.data.formats.records import ComparisonRecord, CompletionRecord, Item, PromptRecord
-from arena.data.formats.values import unstorable
 from arena.rating.subsets import NO_PROMPT_SUBSET
 
 FLAGS: Final = {"winner_model_a": "first", "winner_tie": "tie", "winner_model_b": "second"}
@@ -27,8 +25,6 @@ FLAGS: Final = {"winner_model_a": "first", "winner_tie": "tie", "winner_model_b"
 
 COMMON_PROMPT: Final = "battles"  # prompt of battles without a question
 UNNAMED: Final = "anonymous"  # rater of battles that name none
-MAX_PYTHON: Final = 1024 * 1024  # longest cell parsed as a Python list, which takes much memory
-Turns = tuple[str, ...]
 
 
 class Texts(NamedTuple):
@@ -37,11 +33,7 @@ class Texts(NamedTuple):
     user: Turns = ()
     first: Turns = ()
     second: Turns = ()
-
-
-class Conversation(NamedTuple):
-    user: Turns = ()
-    model: Turns = ()
+    system: str = ""
 
 
 def recognise(head: Head) -> Kind | None:
@@ -60,7 +52,8 @@ def _records(fields: Fields, mentions: Mentions) -> Iterator[Item]:
     if fields.problems:
         return
     prompt, subset, place = comparison.prompt, comparison.subset, comparison.place
-    asked = PromptRecord(id=prompt, subset=subset, turns=texts.user, implied=True, place=place)
+    told = {"system": texts.system} if texts.system else {}
+    asked = PromptRecord(id=prompt, subset=subset, turns=texts.user, extra=told, implied=True, place=place)
     yield from mentions.prompt(fields, asked)
     for name, turns in ((comparison.first, texts.first), (comparison.second, texts.second)):
         answer = CompletionRecord(
@@ -119,10 +112,11 @@ def _texts(fields: Fields) -> Texts:
     if "conversation_a" in fields or "conversation_b" in fields:
         # This one repeats both conversations.
         fields.take("full_conversation")
-        first, second = _conversation(fields, "conversation_a"), _conversation(fields, "conversation_b")
-        if first.user != second.user and not fields.problems:
-            fields.problem("conversation_b", "the user's turns are not those of conversation_a")
-        return Texts(first.user, first.model, second.model)
+        first, second = conversation(fields, "conversation_a"), conversation(fields, "conversation_b")
+        if (first.user, first.system) != (second.user, second.system) and not fields.problems:
+            whose = "user's turns are" if first.user != second.user else "system message is"
+            fields.problem("conversation_b", f"the {whose} not as in conversation_a")
+        return Texts(first.user, first.model, second.model, first.system)
     if "response_a" not in fields and "response_b" not in fields:
         return Texts()
     user, first_turns, second_turns = (
@@ -136,60 +130,11 @@ def _texts(fields: Fields) -> Texts:
 
 def _turns(fields: Fields, name: str) -> Turns:
     """A list of texts; null, where a model said nothing, is an empty text."""
-    value = _list(fields, name, "a list of texts")
+    value = listed(fields, name, "a list of texts")
     if not all(turn is None or isinstance(turn, str) for turn in value):
         fields.problem(name, "expected a list of texts")
         return ()
     return tuple(turn or "" for turn in value)
-
-
-def _conversation(fields: Fields, name: str) -> Conversation:
-    value = _list(fields, name, "a list of turns with role and content")
-    texts = [_content(fields, f"{name}[{number}]", turn) for number, turn in enumerate(value, start=1)]
-    roles = [turn.get("role") if isinstance(turn, dict) else None for turn in value]
-    if roles != ["user", "assistant"] * (len(roles) // 2) and not fields.problems:
-        fields.problem(name, "the roles are not user and assistant in turn")
-    return Conversation(tuple(texts[::2]), tuple(texts[1::2]))
-
-
-def _content(fields: Fields, name: str, turn: Any) -> str:
-    """The text of a turn or of its parts."""
-    content = turn.get("content") if isinstance(turn, dict) else turn
-    if content is None or isinstance(content, str):
-        return content or ""
-    if isinstance(content, list):
-        texts = [part.get("text") if isinstance(part, dict) else None for part in content]
-        spoken = [text for text in texts if isinstance(text, str)]
-        if len(spoken) == len(content):
-            return "\n\n".join(spoken)
-    fields.problem(name, "expected a text; images and other things cannot be imported")
-    return ""
-
-
-def _list(fields: Fields, name: str, wanted: str) -> list[Any]:
-    """A list that is not empty, or in a cell its JSON or Python text."""
-    value = fields.take(name)
-    if isinstance(value, str):
-        value = _parsed(value)
-    if not isinstance(value, list) or not value:
-        fields.problem(name, f"expected {wanted}")
-        return []
-    if reason := unstorable(value):
-        fields.problem(name, reason)
-        return []
-    return value
-
-
-def _parsed(text: str) -> Any:
-    """The value written in a text, or None."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return ast.literal_eval(text) if len(text) <= MAX_PYTHON else None
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return None
 
 
 FORMAT = Format(

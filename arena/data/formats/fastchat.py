@@ -106,6 +106,9 @@ def _prompt(several: list[Fields], fields: Fields) -> Iterator[Item]:
         )
         return
     references = fields.texts("reference")
+    if "turns" in fields:
+        given = fields.json("turns")
+        fields.put("turns", _plain(given) or given)
     yield PromptRecord(
         id=fields.required_text("question_id"),
         turns=fields.turns("text"),
@@ -144,16 +147,19 @@ def _first_choice(fields: Fields, choices: Any) -> tuple[str, ...]:
         fields.problem("choices", f"expected a list of choices, found {found}")
         return ()
     for number, choice in enumerate(choices, start=1):
-        turns = choice.get("turns") if isinstance(choice, dict) else None
-        if (
-            not isinstance(turns, list)
-            or not turns
-            or not all(isinstance(turn, str | None) for turn in turns)
-        ):
+        turns = _plain(choice.get("turns")) if isinstance(choice, dict) else None
+        if not turns or not all(isinstance(turn, str | None) for turn in turns):
             fields.problem(f"choices[{number}].turns", "expected a list of texts")
             return ()
     first = min(choices, key=lambda choice: index if isinstance(index := choice.get("index"), int) else 0)
-    return tuple(NO_REPLY if turn is None else turn for turn in first["turns"])
+    return tuple(NO_REPLY if turn is None else turn for turn in _plain(first["turns"]))
+
+
+def _plain(turns: Any) -> list[Any]:
+    """The turns as texts, each of which Arena-Hard writes as an object with its content."""
+    if not isinstance(turns, list):
+        return []
+    return [turn["content"] if isinstance(turn, dict) and "content" in turn else turn for turn in turns]
 
 
 def _comparison(reviewer: str, fields: Fields) -> Iterator[Item]:

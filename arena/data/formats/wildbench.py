@@ -1,4 +1,4 @@
-"""WildBench: judges' scores of single answers from 1 to 10, as released or in a table. Pure.
+"""WildBench: judges' scores of single answers from 1 to 10, and grades of pairs. Pure.
 
 Of a released file only the folder (``eval=JUDGE``) tells the judge.
 """
@@ -11,7 +11,14 @@ from typing import Any, Final
 
 from arena.data.formats.files import InputFile
 from arena.data.formats.reading import Companions, DataSet, Fields, Format, Head, Kind, judge_of, read_rows
-from arena.data.formats.records import CompletionRecord, Item, PromptRecord, RaterRecord, ScoreRecord
+from arena.data.formats.records import (
+    ComparisonRecord,
+    CompletionRecord,
+    Item,
+    PromptRecord,
+    RaterRecord,
+    ScoreRecord,
+)
 from arena.data.formats.text_scores import Mentioned, on_scale
 
 LOWEST, HIGHEST = 1, 10
@@ -25,16 +32,26 @@ DATA_SET: Final = DataSet(
 )
 
 _RELEASED: Final = frozenset({"session_id", "parsed_result", "model_output", "score"})
+_PAIRS: Final = (
+    frozenset({"session_id", "parsed_result", "model_A", "model_B"}),
+    frozenset({"session_id", "parsed_result", "assignment"}),
+)
+CHOICES: Final = {"A++": 1, "A+": 2, "A=B": 3, "B+": 4, "B++": 5}
+"""Grades of pairs on five points; the first files say A, tie and B."""
+
+_FIRST_CHOICES: Final = {"A": 1, "tie": 2, "B": 3}
 _TABLE: Final = frozenset({"prompt", "model", "judge", "score", "output_characters"})
 _FOLDER: Final = re.compile(r"eval=(.+)")
 
 
 def recognise(head: Head) -> Kind | None:
+    if any(head.fields >= needed for needed in _PAIRS):
+        return Kind.COMPARISONS
     return Kind.SCORES if head.fields >= _RELEASED or head.fields >= _TABLE else None
 
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    if frozenset(file.columns()) >= _RELEASED:
+    if kind is Kind.COMPARISONS or frozenset(file.columns()) >= _RELEASED:
         named = next((found[1] for name in file.folders if (found := _FOLDER.fullmatch(name))), "")
         if not (named or file.about.judge):
             reason = "only its folder, such as eval=gpt-4o, says who the judge is; name the judge"
@@ -42,7 +59,10 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
             return
         judge = judge_of(file, named, model=named)
         yield judge
-        yield from read_rows(file, partial(_released, file.cased_stem, judge))
+        row = (
+            partial(_pair, judge) if kind is Kind.COMPARISONS else partial(_released, file.cased_stem, judge)
+        )
+        yield from read_rows(file, row)
     else:
         yield from read_rows(file, partial(_row, Mentioned()))
 
@@ -67,6 +87,44 @@ def _released(model: str, judge: RaterRecord, fields: Fields) -> Iterator[Item]:
         raw_reply=json.dumps(said, ensure_ascii=False),
         extra=fields.rest(),
         place=place,
+    )
+
+
+def _pair(judge: RaterRecord, fields: Fields) -> Iterator[Item]:
+    """A grade of two models' answers, A of which was shown first."""
+    prompt, said = fields.required_text("session_id"), fields.mapping("parsed_result") or {}
+    shown = fields.mapping("assignment")
+    for side in "AB" if shown else "":
+        fields.put(f"model_{side}", shown[side] if shown and side in shown else None)
+    models = fields.two_names("model_A", "model_B", "model")
+    texts = fields.mapping("model_outputs") or {
+        fields.text(who): fields.take(text)
+        for who, text in (("generator", "model_output"), ("ref_generator", "ref_output"))
+    }
+    choice = str(said.get("choice"))
+    points, grades = (3, _FIRST_CHOICES) if choice in _FIRST_CHOICES else (5, CHOICES)
+    fields.take("prompt")  # that of the judge, with all texts
+    extra = fields.rest()
+    yield PromptRecord(id=prompt, turns=(), implied=True, place=fields.place)
+    for model in models:
+        text = texts.get(model)
+        if text is not None and not isinstance(text, str):
+            fields.problem("model_outputs", f'expected a text of "{model}"')
+            return
+        turns = (text,) if text is not None else ()
+        yield CompletionRecord(prompt=prompt, contestant=model, turns=turns, implied=True, place=fields.place)
+    yield ComparisonRecord(
+        prompt=prompt,
+        first=models[0],
+        second=models[1],
+        rater=judge.slug,
+        rater_kind="judge",
+        points=points,
+        rating=grades.get(choice),
+        reason="" if choice in grades else "unparsable",
+        raw_reply=json.dumps(said, ensure_ascii=False),
+        extra=extra,
+        place=fields.place,
     )
 
 
@@ -95,8 +153,9 @@ def _row(mentioned: Mentioned, fields: Fields) -> Iterator[Item]:
 
 FORMAT: Final = Format(
     "wildbench",
-    "Scores of WildBench",
-    "session_id, parsed_result, model_output and score, or prompt, model, judge, score and output_characters",
+    "Scores and grades of WildBench",
+    "session_id, parsed_result, model_output and score, or prompt, model, judge, score and "
+    "output_characters; session_id, parsed_result, model_A and model_B or assignment (of pairs)",
     recognise,
     read,
     told=frozenset({"judge"}),

@@ -10,7 +10,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from arena.data.formats.arena_battles import MAX_PYTHON
+from arena.data.formats.messages import MAX_PYTHON
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -201,7 +201,13 @@ MALFORMED: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [
     ),
     (
         BATTLE,
-        {"conversation_a": [{"role": "system", "content": "Be kind."}, *talk("Hi.", "Hello.")]},
+        {"conversation_a": [{"role": "system", "content": "Be kind."}, *BATTLE["conversation_a"]]},
+        "conversation_b",
+        "the system message is not as in conversation_a",
+    ),
+    (
+        BATTLE,
+        {"conversation_a": [*talk("Hi.", "Hello."), {"role": "system", "content": "Be kind."}]},
         "conversation_a",
         "the roles are not user and assistant in turn",
     ),
@@ -212,7 +218,7 @@ MALFORMED: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [
         BATTLE,
         {"conversation_b": talk("Hi!", "Hello.")},
         "conversation_b",
-        "the user's turns are not those of conversation_a",
+        "the user's turns are not as in conversation_a",
     ),
     (BATTLE, {"winner": None}, "winner", "missing"),
     (BATTLE, {"model_a": ""}, "model_a", "missing"),

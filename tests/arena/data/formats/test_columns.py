@@ -474,8 +474,8 @@ def test_the_prompt_that_somebody_chose_leaves_the_others_to_be_models() -> None
             "Which column is the prompt? Try --format table --kind completions --map instruction=Aufgabe",
         ),
         (
-            [{"prompt": "Name a river.", "chosen": "The Rhine.", "rejected": "A road."}],
-            "Try --format table --kind pairs --map first_text=chosen --map second_text=rejected",
+            [{"prompt": "Name a river.", "preferred": "The Rhine.", "rejected": "A road."}],
+            "Try --format table --kind pairs --map first_text=preferred --map second_text=rejected",
         ),
     ],
 )

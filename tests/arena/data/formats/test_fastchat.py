@@ -199,7 +199,7 @@ def test_grades_are_scores_of_a_turn_from_1_to_10(tmp_path: Path) -> None:
 MALFORMED: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [
     (QUESTION, {"question_id": None}, "question_id", "missing"),
     (QUESTION, {"turns": "Hello"}, "turns", "expected a list of texts"),
-    (QUESTION, {"turns": [{"content": "Hello"}]}, "turns", "expected a list of texts"),
+    (QUESTION, {"turns": [{"text": "Hello"}]}, "turns", "expected a list of texts"),
     (QUESTION, {"category": 1.5}, "category", "expected a text, found a number"),
     (QUESTION, {"reference": "A post."}, "reference", "expected a list of texts"),
     (QUESTION, {"reference": [None]}, "reference", "expected a list of texts"),

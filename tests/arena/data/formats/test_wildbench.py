@@ -5,7 +5,7 @@ import pytest
 
 from arena.data.formats.catalogue import gather
 from arena.data.formats.files import About, InputFile
-from arena.data.formats.records import CompletionRecord, RaterRecord, ScoreRecord
+from arena.data.formats.records import ComparisonRecord, CompletionRecord, RaterRecord, ScoreRecord
 from tests.arena.data.formats.reading import problems, read, write_lines
 
 RELEASED: dict[str, Any] = {
@@ -59,3 +59,52 @@ def test_what_is_no_score_on_the_scale_has_a_reason(tmp_path: Path, score: Any, 
 def test_names_are_needed(tmp_path: Path) -> None:
     path = write_lines(tmp_path, "scores.jsonl", {**ROW, "judge": "", "model": None})
     assert problems(path) == [(1, "judge", "missing"), (1, "model", "missing")]
+
+
+GRADED: dict[str, Any] = {
+    "session_id": "ae00",
+    "parsed_result": {"reason": "A is longer.", "choice": "A+"},
+    "model_A": "heron",
+    "model_B": "stork",
+    "winner": "heron",
+    "extent": 1,
+    "model_outputs": {"heron": "The Rhine.", "stork": "A road."},
+}
+ASSIGNED: dict[str, Any] = {
+    "session_id": "ae00",
+    "generator": "stork",
+    "model_output": "A road.",
+    "ref_generator": "heron",
+    "ref_output": "The Rhine.",
+    "assignment": {"A": "heron", "B": "stork"},
+    "prompt": "Compare.",
+    "result": "{}",
+    "parsed_result": {"choice": "A"},
+    "winner": "heron",
+}
+
+
+@pytest.mark.parametrize(
+    ("row", "points", "rating"),
+    [
+        *(
+            ({**GRADED, "parsed_result": {"choice": choice}}, 5, rating)
+            for choice, rating in {"A++": 1, "A+": 2, "A=B": 3, "B+": 4, "B++": 5, "N/A": None}.items()
+        ),
+        (ASSIGNED, 3, 1),
+        ({**ASSIGNED, "parsed_result": {"choice": "tie"}}, 3, 2),
+        ({**ASSIGNED, "parsed_result": {"choice": "N/A"}}, 5, None),
+    ],
+)
+def test_a_grade_of_a_pair(tmp_path: Path, row: dict[str, Any], points: int, rating: int | None) -> None:
+    folder = tmp_path / "eval=gpt-4o"
+    folder.mkdir()
+    items = read(write_lines(folder, "heron.json", row))
+    (said,) = (item for item in items if isinstance(item, ComparisonRecord))
+    assert (said.first, said.second, said.rater, said.points, said.rating) == (
+        *("heron", "stork"),
+        *("gpt-4o", points, rating),
+    )
+    assert said.reason == ("" if rating else "unparsable")
+    texts = [item.turns for item in items if isinstance(item, CompletionRecord)]
+    assert texts == [("The Rhine.",), ("A road.",)]

@@ -12,9 +12,12 @@ from leaderboard.snapshots.reading import opinions
 from tests.arena.data.formats.reading import write_lines
 from tests.arena.data.formats.test_alpaca_eval import ANNOTATION, OUTPUT
 from tests.arena.data.formats.test_arena_battles import BATTLE
+from tests.arena.data.formats.test_arena_hard import JUDGMENT as JUDGED
 from tests.arena.data.formats.test_fastchat import CHOICES, JUDGMENT, QUESTION, REVIEW
 from tests.arena.data.formats.test_llmbar import make_item, make_results, write
+from tests.arena.data.formats.test_messages import PAIR, SHAPES, STEERED, TURN, VOTE, argilla, studio
 from tests.arena.data.formats.test_self_instruct import INSTRUCTION, PREDICTION
+from tests.arena.data.formats.test_wildbench import GRADED
 from tests.arena.data.importing.records import reasons
 
 pytestmark = pytest.mark.django_db
@@ -215,3 +218,37 @@ def test_conversations_make_texts_that_can_be_rated(tmp_path: Path) -> None:
     assert Completion.objects.rateable().count() == 2
     assert Prompt.objects.get().turns == ["Hi.", "Bye."]
     assert rows() == [("anonymous", 1, "lark", "wren"), ("bo", 1, "lark", "wren")]
+
+
+@pytest.mark.parametrize(
+    ("row", "golds", "rated", "models"),
+    [
+        *((row, 1, 0, []) for row in SHAPES.values()),
+        (
+            {**PAIR, "chosen_model": "heron", "rejected_model": "stork", "subset": "s"},
+            1,
+            0,
+            ["heron", "stork"],
+        ),
+        (STEERED, 0, 3, []),
+        (VOTE, 0, 1, ["heron", "stork"]),
+        (TURN, 0, 1, ["heron", "stork"]),
+        (argilla("a", "b"), 0, 2, []),
+        (studio([("pairwise", {"selected": "left"})]), 0, 1, []),
+        (GRADED, 0, 1, ["heron", "stork"]),
+        (JUDGED, 0, 2, ["heron", "stork"]),
+    ],
+)
+def test_pairs_of_others_are_imported_once(
+    tmp_path: Path, row: dict[str, Any], golds: int, rated: int, models: list[str]
+) -> None:
+    folder = tmp_path / "eval=gpt-4o"
+    folder.mkdir()
+    path = write_lines(folder, "file.jsonl", row)
+    report = import_files("pairs", [path])
+    assert reasons(report) == []
+    assert Pair.objects.exclude(gold="").count() == golds
+    assert Comparison.objects.count() == rated
+    assert sorted(Contestant.objects.values_list("name", flat=True)) == models
+    assert Pair.objects.get().prompt == Prompt.objects.get()
+    assert import_files("pairs", [path]).written == 0

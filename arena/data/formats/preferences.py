@@ -1,0 +1,126 @@
+"""Chosen and rejected answers, as trainers of models read them: texts or lists of messages. Pure."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final
+
+from arena.data.formats.files import Form, InputFile
+from arena.data.formats.messages import Pair, dialogue, parsed, transcript
+from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, read_rows
+from arena.data.formats.records import Item
+from arena.data.formats.values import unstorable
+
+SOURCE: Final = "preferences"
+
+_SIDES: Final = ("chosen", "rejected")
+_MODELS: Final = ("{}_model", "{}-model", "model_{}", "{}_policy", "{}_generator")
+_NOBODY: Final = frozenset({"", "unknown", "none"})
+_GOLD: Final = {"chosen": "first", "tie": "tie", "rejected": "second"}
+_OURS: Final = frozenset({"prompt", "margin", "n_raters", "agreement"})
+"""Columns of our own file, which may be a table of cells."""
+
+
+def recognise(head: Head) -> Kind | None:
+    if not head.fields.issuperset(_SIDES):
+        return None
+    is_known = head.fields >= _OURS if head.form is Form.CELLS else _is_readable(head)
+    return Kind.PAIRS if is_known else None
+
+
+def _is_readable(head: Head) -> bool:
+    """Whether the answers come with their prompt, in a field or as a conversation."""
+    if "prompt" in head.fields:
+        return True
+    cells = head.file.samples().get("chosen", [])
+    return bool(cells) and (cells[0].startswith("[") or cells[0].startswith("Human:"))
+
+
+def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
+    return read_rows(file, partial(_preference, set()))
+
+
+def _preference(seen: set[tuple[str, ...]], fields: Fields) -> Iterator[Item]:
+    label = fields.peek("consensus")
+    pair = _pair(fields)
+    if pair is None:
+        return
+    if (pair.id, *pair.models) in seen:  # sets repeat pairs, as for several criteria
+        return
+    seen.add((pair.id, *pair.models))
+    yield from pair.records()
+    yield pair.gold(_GOLD.get(str(label), "first"), SOURCE)
+
+
+def _pair(fields: Fields) -> Pair | None:
+    opening = _messages(fields, "prompt", "user") if "prompt" in fields else []
+    said = [_messages(fields, side, "assistant") for side in _SIDES]
+    if fields.problems:
+        return None
+    found = [
+        dialogue(fields, side, messages if _opens(messages) else [*opening, *messages])
+        for side, messages in zip(_SIDES, said, strict=True)
+    ]
+    first, second = found
+    if not fields.problems and (first.user, first.system) != (second.user, second.system):
+        fields.problem("rejected", "the user's turns or the system message are not as in chosen")
+    if not fields.problems and not first.user:
+        fields.problem("prompt", "missing; the answers do not hold it")
+    for side, answer in zip(_SIDES, found, strict=True):
+        if not fields.problems and len(answer.model) != len(answer.user):
+            fields.problem(side, f"{len(answer.model)} answers to {len(answer.user)} turns of the user")
+    if fields.problems:
+        return None
+    models: list[str] = [_model(fields, side) for side in _SIDES]
+    fields.take("messages")  # UltraFeedback repeats the chosen conversation
+    extra = {**fields.rest(), **({"system": first.system} if first.system else {})}
+    subset = extra.pop("subset", "")
+    category = extra.pop("category", None)
+    return Pair(
+        first.user,
+        (first.model, second.model),
+        (models[0], models[1]),
+        subset=str(subset or ""),
+        category=str(category) if category else None,
+        extra=extra,
+        place=fields.place,
+    )
+
+
+def _messages(fields: Fields, name: str, role: str) -> list[Any]:
+    """The messages of a field; a text is one of this role, or a conversation in one text."""
+    value = fields.take(name)
+    if isinstance(value, str):
+        listed = parsed(value) if value.lstrip().startswith("[{") else None
+        if not isinstance(listed, list):
+            return transcript(value) or [{"role": role, "content": value}]
+        value = listed
+    if isinstance(value, dict):
+        value = [value]
+    if not isinstance(value, list) or not value:
+        fields.problem(name, "expected a text or a list of messages with role and content")
+        return []
+    if reason := unstorable(value):
+        fields.problem(name, reason)
+    return value
+
+
+def _opens(messages: list[Any]) -> bool:
+    """Whether messages begin with the user's, so that they hold the prompt."""
+    first: Any = messages[0] if messages else None
+    role = (first.get("role") or first.get("from")) if isinstance(first, dict) else None
+    return isinstance(role, str) and role.lower() not in ("assistant", "gpt", "model")
+
+
+def _model(fields: Fields, side: str) -> str:
+    names = [name.format(side) for name in _MODELS]
+    found = next((fields.text(name) for name in names if name in fields), "")
+    return "" if found.strip().lower() in _NOBODY else found
+
+
+FORMAT: Final = Format(
+    "preferences",
+    "Chosen and rejected answers",
+    "chosen and rejected, texts beside a prompt or lists of messages",
+    recognise,
+    read,
+)
