@@ -15,6 +15,7 @@ from arena.texts.marks import without_thinking
 from judging.protocols import rendering
 from judging.protocols.answer_scales import AnswerScale
 from judging.protocols.deciding import TextScore, Verdicts, combined, majority
+from judging.protocols.neutralizing import neutral
 from judging.protocols.parsing import no_text, read_lines, read_verdict
 from judging.protocols.protocol import (
     FAVOURING,
@@ -248,7 +249,7 @@ class Conversation:
         reply = self._reply(previous) if previous else None
         if previous is None or reply is None:
             return []
-        said = rendering.neutral(without_thinking(reply.text)[0].strip())
+        said = neutral(without_thinking(reply.text)[0].strip())
         return [*self._messages(previous, pair_texts), {"role": "assistant", "content": said or NO_REPLY}]
 
     def _previous(self, slot: Slot) -> Slot | None:
@@ -271,7 +272,7 @@ class Conversation:
         texts += configured.questions.values()
         word = rendering.boundary(shown.secret, template, texts)
         blocks = {
-            name: rendering.block(name.replace("_", " ").upper(), word, rendering.turns(answer, word))
+            name: rendering.block(name.replace("_", " ").upper(), word, *answer)
             for name, answer in answers.items()
         }
         values: dict[str, object] = {
@@ -302,7 +303,7 @@ class Conversation:
         """The prompt, where a protocol that does not show it by default is told to."""
         if not self._configured.values.get("with_instruction"):
             return ""
-        return rendering.block("INSTRUCTION", word, rendering.turns(shown.prompt, word))
+        return rendering.block("INSTRUCTION", word, *shown.prompt)
 
     def _questions(self, slot: Slot, word: str) -> dict[str, str]:
         every, one = self._configured.questions, ""

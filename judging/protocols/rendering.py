@@ -15,12 +15,15 @@ from string import Template
 from typing import Final
 
 from arena.rating import scales
-from arena.texts.marks import TAG, without_thinking
+from arena.texts.marks import without_thinking
 from judging.protocols.answer_scales import GRADES, AnswerScale
+from judging.protocols.neutralizing import neutral
 from judging.protocols.parsing import ANSWER
 from judging.protocols.replies import Place, ReplyText, Verdict, mirrored
 
-VERSION: Final = 3  # raised whenever this module changes what a judge reads; part of the prompt hash
+VERSION: Final = (
+    4  # raised whenever this module or neutralizing changes what a judge reads; part of the prompt hash
+)
 PROMPTS: Final = Path(__file__).parent / "prompts"  # one folder per protocol, one file per step
 
 
@@ -71,30 +74,13 @@ def boundary(secret: bytes, template: str, texts: Sequence[str]) -> str:
         attempt += 1
 
 
-_CHAT_TAGS: Final = (
-    r"s|bos|eos|pad|unk|mask|sop|eop|unused\d+|extra_id_\d+|tools|tool_calls?|tool_response"
-    r"|(?:start|end)_of_turn"
-)
-_CHAT_BRACKETS: Final = (
-    "INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|THINK|s?g?MASK|CLS|SEP|PAD|UNK|BOS|EOS"
-)
-LOOKS_LIKE_MARKER: Final = re.compile(
-    r"<(?=<<\s*(?:BEGIN|END)\b)|<(?=[|｜])|<(?=</?SYS>>)"
-    rf"|<(?=/?(?:{_CHAT_TAGS}|{TAG})>)|\[(?=/?(?:{_CHAT_BRACKETS})\])",
-    re.IGNORECASE,
-)
-"""The start of one of our markers, of a chat template's token such as <|im_start|>, [INST] or </s>, or of a
-tag of thinking.
-"""
-
-
-def neutral(text: str) -> str:
-    """The text with a space in whatever looks like a delimiter."""
-    return LOOKS_LIKE_MARKER.sub(lambda match: f"{match[0]} ", text)
-
-
-def block(label: str, word: str, body: str) -> str:
-    return f"<<<BEGIN {label} {word}>>>\n{neutral(body)}\n<<<END {label} {word}>>>"
+def block(label: str, word: str, *texts: str) -> str:
+    """A text of others between markers; several turns stand below lines that carry the boundary."""
+    turns = [neutral(text) for text in texts]
+    if len(turns) > 1:
+        turns = [f"--- turn {number} {word} ---\n{text}" for number, text in enumerate(turns, 1)]
+    body = "\n".join(turns)
+    return f"<<<BEGIN {label} {word}>>>\n{body}\n<<<END {label} {word}>>>"
 
 
 def holds_block(text: str, label: str, body: str) -> bool:
@@ -102,16 +88,8 @@ def holds_block(text: str, label: str, body: str) -> bool:
     return f">>>\n{neutral(body)}\n<<<END {label} " in text
 
 
-def turns(texts: Sequence[str], word: str) -> str:
-    """All turns; several are numbered by lines that carry the boundary."""
-    if len(texts) <= 1:
-        return "".join(texts)
-    return "\n".join(f"--- turn {number} {word} ---\n{text}" for number, text in enumerate(texts, 1))
-
-
 def query(texts: Texts, word: str) -> str:
-    blocks = [block("QUERY", word, turns(texts.prompt, word)), given_input(texts, word)]
-    return "\n\n".join(filter(None, blocks))
+    return "\n\n".join(filter(None, [block("QUERY", word, *texts.prompt), given_input(texts, word)]))
 
 
 def given_input(texts: Texts, word: str) -> str:

@@ -8,9 +8,10 @@ from typing import Final
 
 from judging.endpoints.client import Request
 from judging.endpoints.simulated import SimulatedClient, Simulation
-from judging.protocols import conversation, rendering
+from judging.protocols import conversation
 from judging.protocols.answer_scales import POINTS, answer_scale
 from judging.protocols.conversation import Question
+from judging.protocols.neutralizing import neutral
 from judging.protocols.protocol import ConfiguredProtocol
 from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import ReplyText, Verdict
@@ -133,7 +134,7 @@ def breaches(question: Question, injection: Injection) -> list[str]:
         "the order stands outside": injection.order in outside(content),
         "the code stands in a text": any(codes[0] in text for text in blocks(content).values()),
         "an answer is not shown in full": _shows_answers(question)
-        and rendering.neutral(injection.text) not in "\n".join(blocks(content).values()),
+        and neutral(injection.text) not in "\n".join(blocks(content).values()),
     }
     return [problem for problem, is_there in found.items() if is_there]
 

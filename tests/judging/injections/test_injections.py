@@ -8,6 +8,7 @@ import pytest
 from judging.protocols import rendering
 from judging.protocols.answer_scales import POINTS, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.neutralizing import neutral
 from judging.protocols.protocol import ConfiguredProtocol
 from tests.judging.injections.corpus import INJECTIONS, Injection
 from tests.judging.injections.judges import CODE, Hears, careful, careless, obedient
@@ -74,7 +75,10 @@ def test_markers_of_other_codes_do_not_look_like_markers(name: str) -> None:
 
 @every_protocol
 def test_an_obedient_judge_is_talked_into_it_and_the_simulated_one_is_not(name: str) -> None:
-    configured, some = make_configured(name), list(INJECTIONS[len(name) % 6 :: 6])
+    configured = make_configured(name)
+    some = [
+        one for one in INJECTIONS[len(name) % 6 :: 6] if neutral(one.order)
+    ]  # what nobody sees is left out
     assert effects(configured, some, obedient) == {Effect.CHANGED: len(some)}
     assert effects(configured, some, None) == {Effect.NONE: len(some)}
 
@@ -86,7 +90,7 @@ def test_without_breaking_forged_markers_they_would_work(monkeypatch: pytest.Mon
 
 
 def test_a_breach_of_the_fences_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rendering, "block", lambda label, word, body: f"{label}: {body}")
+    monkeypatch.setattr(rendering, "block", lambda label, word, *texts: f"{label}: {texts}")
     injection = INJECTIONS[0]
     pair_texts = next(texts_with(injection))
     questions, _ = asked(make_configured("likert"), pair_texts, simulated)

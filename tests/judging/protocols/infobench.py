@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from judging.protocols.rendering import neutral
+from judging.protocols.neutralizing import neutral
 from tests.judging.endpoints.server import Answer, Script
 from tests.judging.protocols.scripted import blocks
 

@@ -8,8 +8,9 @@ import pytest
 from judging.protocols import conversation, rendering
 from judging.protocols.answer_scales import answer_scale
 from judging.protocols.catalogue import PROTOCOLS
+from judging.protocols.neutralizing import neutral
 from judging.protocols.protocol import Catalogue, ConfiguredProtocol, Protocol, Step, UnknownProtocolError
-from judging.protocols.rendering import PairTexts, fill, neutral
+from judging.protocols.rendering import PairTexts, fill
 from judging.protocols.replies import Place, ReplyText
 
 LIKERT = PROTOCOLS["likert"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judging.protocols.rendering import neutral
+from judging.protocols.neutralizing import neutral
 from tests.judging.endpoints.server import ChatServer
 from tests.judging.processes import Arena
 from tests.judging.protocols.infobench import answering, asked, read_rows
