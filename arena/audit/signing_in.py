@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from allauth.account import signals as accounts
+from allauth.account.authentication import get_authentication_records
 from allauth.mfa import signals as second_factor
 from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import User
@@ -48,9 +49,11 @@ def _of_operator(kind: Kind, user: User, note: str, *, own: bool = True) -> None
         record(kind, user if own else None, note, account=user)
 
 
-def _signed_in(user: User, sociallogin: Any = None, **_: Any) -> None:
-    how = f"By {sociallogin.provider.app.name}." if sociallogin else "By password."
-    _of_operator(Kind.SIGNED_IN, user, how)
+def _signed_in(request: HttpRequest, user: User, sociallogin: Any = None, **_: Any) -> None:
+    how = sociallogin.provider.app.name if sociallogin else "password"
+    steps = get_authentication_records(request, user)
+    factors = [_FACTORS[step["type"]].lower() for step in steps if step.get("type") in _FACTORS]
+    _of_operator(Kind.SIGNED_IN, user, f"By {' and '.join([how, *factors[-1:]])}.")
 
 
 def _password_changed(user: User, **_: Any) -> None:

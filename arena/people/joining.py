@@ -107,7 +107,10 @@ def _join(study: Study, user: Visitor, role: Role) -> tuple[Membership, bool]:
     if role is Role.RATER and Study.objects.filter(pk=study.pk, closed_at__isnull=False).exists():
         raise JoiningError(CLOSED)
     known = Membership.objects.select_related("rater")
-    return known.get_or_create(study=study, rater=rater_of(user), defaults={"role": role})
+    membership, joined = known.get_or_create(study=study, rater=rater_of(user), defaults={"role": role})
+    if joined and role is not Role.RATER:
+        record(Kind.ROLE, user, f"{role.value}, by joining", study=study, rater=membership.rater)
+    return membership, joined
 
 
 def raises(membership: Membership, role: str) -> bool:

@@ -238,6 +238,8 @@ class TestRoles:
         answer = client.post(address, NEW)
         assert answer.headers["Location"] == reverse(inside, args=[invitation.study.slug])
         assert Membership.objects.get().role == role
+        told = [] if role == Role.RATER else [("role", f"{role}, by joining")]
+        assert [(event.kind, event.note) for event in invitation.study.events.all()] == told
 
     def test_a_link_raises_a_role_and_counts_a_use(self, client: Client) -> None:
         study = make.make_small_study()

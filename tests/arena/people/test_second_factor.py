@@ -10,6 +10,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 
+from arena.models import StudyEvent
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +68,21 @@ def test_set_up_needs_the_password_once_more(ada: Client) -> None:
     confirm(ada)
     assert "This code is wrong." in ada.post(SET_UP, {"code": "000000"}).content.decode()
     assert not Authenticator.objects.exists()
+
+
+@pytest.mark.parametrize("factor", ["authenticator app", "recovery codes", ""])
+def test_the_log_says_by_what_an_operator_signed_in(client: Client, factor: str) -> None:
+    client.force_login(make.make_user(username="ada", is_staff=True))
+    browser = Client()
+    if factor:
+        secret, codes = set_up(client)
+        password(browser)
+        browser.post(CODE, {"code": code_of(secret) if factor == "authenticator app" else codes[0]})
+    else:
+        password(browser)
+    assert is_in(browser)
+    signed_in = StudyEvent.objects.filter(kind="signed_in").order_by("pk").last()
+    assert signed_in.note == f"By password{' and ' if factor else ''}{factor}."  # type: ignore[union-attr]
 
 
 def test_the_password_alone_signs_nobody_in_and_each_code_works_once(ada: Client) -> None:
