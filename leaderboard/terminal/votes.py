@@ -16,7 +16,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from arena.data.formats import table, verdicts
-from arena.data.formats.catalogue import gather
+from arena.data.formats.catalogue import Sources, files_at, gather
+from arena.data.formats.columns import suggest
 from arena.data.formats.columns import suggest
 from arena.data.formats.files import BrokenFileError, InputFile
 from arena.data.formats.reading import Kind
@@ -130,10 +131,14 @@ def read_votes(path: str | Path, *, adjust: Sequence[str] = (), sheet: str = "",
     choose the sheet of a workbook and the rows that name columns.
     """
     covariates = tuple(name for name in adjust if name != RATER_EFFECTS)
+    found = Sources()
     try:
-        if not Path(path).is_file() and Path(path).exists():
-            raise VoteFileError("cannot be read (it is a folder, a pipe or a device)")
-        return _parse(InputFile(Path(path), sheet=sheet, header=header), covariates)
+        files = files_at(Path(path), found)
+        for problem in found.problems:
+            raise VoteFileError(problem.reason)
+        for file in files:
+            file.sheet, file.header = sheet, header
+        return _parse(files, covariates)
     except OSError as error:
         raise VoteFileError(f"{path}: cannot be read ({error.strerror or error})") from error
     except BrokenFileError as error:
@@ -142,11 +147,12 @@ def read_votes(path: str | Path, *, adjust: Sequence[str] = (), sheet: str = "",
         raise VoteFileError(f"{path}: {error}") from error
 
 
-def _parse(file: InputFile, covariates: tuple[str, ...]) -> Votes:
-    if not file.columns():
+def _parse(files: list[InputFile], covariates: tuple[str, ...]) -> Votes:
+    file = files[0]
+    if len(files) == 1 and not file.columns():
         raise VoteFileError(next((_wrong(row) for row in file.rows() if isinstance(row, Problem)), _NOTHING))
-    layout = _layout(file.columns(), covariates)
-    votes = list(_votes(file, layout, covariates) if layout else _compared(file))
+    layout = _layout(file.columns(), covariates) if len(files) == 1 else None
+    votes = list(_votes(file, layout, covariates) if layout else _compared(files))
     if not votes:
         raise VoteFileError(_NOTHING)
     names = _names(votes)
@@ -164,7 +170,7 @@ def _parse(file: InputFile, covariates: tuple[str, ...]) -> Votes:
             name: np.array([vote.more[place] for vote in votes], dtype=np.float64)
             for place, name in enumerate(covariates)
         },
-        tuple(note.text for note in file.notes()),
+        tuple(note.text for file in files for note in file.notes()),
         frozenset(vote.rater for vote in votes if vote.rater_kind == "judge"),
     )
 
@@ -177,12 +183,12 @@ def _votes(file: InputFile, layout: Layout, covariates: tuple[str, ...]) -> Iter
         yield _vote(Row(f"{file.unit} {line}", values), layout, covariates)
 
 
-def _compared(file: InputFile) -> Iterator[Vote]:
-    """The ratings of a file in any format of imports, without those that give a reason instead."""
-    mapping = suggest(file.columns(), file.samples(), Kind.COMPARISONS)
-    sources = gather([file])
-    if sources.problems and mapping:
-        sources = gather([file], table.NAME, mapping=mapping)
+def _compared(files: list[InputFile]) -> Iterator[Vote]:
+    """The ratings of files in any format of imports, without those that give a reason instead."""
+    file = files[0]
+    sources = gather(files)
+    if sources.problems and (mapping := suggest(file.columns(), file.samples(), Kind.COMPARISONS)):
+        sources = gather(files[:1], table.NAME, mapping=mapping)
     if not any(source.kind is Kind.COMPARISONS for source in sources.sources):
         found = ", ".join(quoted(name) for name in file.columns()[:12]) or "none"
         raise VoteFileError(

@@ -211,7 +211,7 @@ def gather(
     found = Sources()
     files: dict[Path, InputFile] = {}
     for path in paths:
-        for file in _files(path, found):
+        for file in files_at(path, found):
             files.setdefault(file.path.resolve(), file)
     if found.problems:
         return found
@@ -255,15 +255,18 @@ def wide_table(source: Source) -> ColumnMapping | None:
     return found if found and found.further else None
 
 
-def _files(path: Path | InputFile, found: Sources) -> list[InputFile]:
+def files_at(path: Path | InputFile, found: Sources) -> list[InputFile]:
     """The data files at a path; problems go to ``found``."""
     if isinstance(path, InputFile):
         return [path]
     try:
         if path.is_dir():
-            inside = list(_inside(path, set()))
+            inside = list(_inside(path))
+            links = [entry for entry in inside if _leads_out(entry, path.resolve())]
+            found.notes += _left_out(path, links, "not read, because it leads out of the folder")
+            inside = sorted(set(inside) - set(links))
             if data := [entry for entry in inside if _is_data(entry, path)]:
-                found.notes += _left_out(path, sorted(set(inside) - set(data)))
+                found.notes += _left_out(path, sorted(set(inside) - set(data)), "not read")
                 return [InputFile(entry) for entry in data]
             reason = f"the folder {NO_DATA}"
         else:
@@ -296,22 +299,28 @@ def _packed(path: Path, found: Sources) -> list[InputFile]:
     except archives.ArchiveError as error:
         found.problems.append(Problem(Place(str(path)), "", str(error)))
         return []
-    found.notes += _left_out(path, [path / name for name in inside if not is_data(name)])
+    found.notes += _left_out(path, [path / name for name in inside if not is_data(name)], "not read")
     if not files:
         found.problems.append(Problem(Place(str(path)), "", f"the archive {NO_DATA}"))
     return files
 
 
-def _inside(folder: Path, seen: set[Path]) -> Iterator[Path]:
-    """The files of a folder and its subfolders by name, without hidden ones."""
-    seen.add(folder.resolve())  # a link may lead back
-    for entry in sorted(folder.iterdir()):
-        if entry.name.startswith("."):
-            continue
-        if not entry.is_dir():
+def _inside(folder: Path) -> Iterator[Path]:
+    """The files below a folder by name, without hidden ones, and the links that lead out of it."""
+    root, seen, waiting = folder.resolve(), set[Path](), [folder]
+    while waiting:
+        entry = waiting.pop()
+        if not entry.is_dir() or _leads_out(entry, root):
             yield entry
-        elif entry.resolve() not in seen:
-            yield from _inside(entry, seen)
+        elif (real := entry.resolve()) not in seen:  # a link may lead back
+            seen.add(real)
+            inside = (path for path in entry.iterdir() if not path.name.startswith("."))
+            waiting += sorted(inside, reverse=True)
+
+
+def _leads_out(path: Path, folder: Path) -> bool:
+    """Whether a link leads out of a resolved folder."""
+    return not path.resolve().is_relative_to(folder)
 
 
 def _is_data(path: Path, folder: Path) -> bool:
@@ -324,11 +333,11 @@ def is_data(path: PurePath) -> bool:
     return RECORD not in path.parts and path.name.lower().removesuffix(".gz").endswith(DATA_ENDINGS)
 
 
-def _left_out(folder: Path, files: Sequence[Path]) -> Iterator[Note]:
+def _left_out(folder: Path, files: Sequence[Path], why: str) -> Iterator[Note]:
     if files:
         names = ", ".join(str(file.relative_to(folder)) for file in files[:NAMED])
         more = f" and {len(files) - NAMED:,} more" if len(files) > NAMED else ""
-        yield Note(Place(str(folder)), f"not read: {names}{more}")
+        yield Note(Place(str(folder)), f"{why}: {names}{more}")
 
 
 def _recognised(file: InputFile, choice: Choice, known: Callable[[Samples], Known]) -> Source | list[Problem]:

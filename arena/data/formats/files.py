@@ -243,6 +243,8 @@ def parquet_rows(path: Path) -> Iterator[tuple[dict[str, Any], float]]:
     with _file(path) as file:
         _check_packed(file.metadata, path.stat().st_size)
         total = file.metadata.num_rows
+        if total > MAX_ROWS:
+            raise ParquetError(f"the file has {total:,} rows; at most {MAX_ROWS:,} can be read; split it")
         try:
             for batch in file.iter_batches(batch_size=BATCH):
                 for row in batch.to_pylist():
@@ -325,6 +327,8 @@ MAX_LINE: Final = 16 * 1024 * 1024  # bytes of a line, or characters of an objec
 MAX_FILE: Final = 2 * 1024 * 1024 * 1024  # unpacked bytes: a small gzip file can hold endless zeros
 MAX_COLUMNS: Final = 16_384  # as many as a spreadsheet has
 MAX_BLANK: Final = 10_000  # blank lines in a row: a small gzip file can hold millions
+MAX_ROWS: Final = 5_000_000  # a Parquet file of 230 kB can hold ten times as many
+MAX_CELLS: Final = 200_000_000
 HEAD: Final = 64  # rows by which a file is known
 CELLS: Final = 16  # of a column that show what it holds
 CELL: Final = 120  # characters of each
@@ -608,6 +612,8 @@ class InputFile:
         found: dict[str, list[str]] = {column: [] for column in named}
         try:
             for row in islice(table.rows() if table else self.rows(), HEAD):
+                if len(found) > MAX_COLUMNS:
+                    break
                 for column, value in () if isinstance(row, Problem) else row[1].items():
                     text = json.dumps(value) if isinstance(value, list | dict) else workbooks.cell_text(value)
                     cells = found.setdefault(column, [])
@@ -633,7 +639,18 @@ class InputFile:
         return self._look.samples
 
     def rows(self) -> Iterator[Row | Problem]:
-        """Objects or rows of any form. Raises BrokenFileError."""
+        """Objects or rows of any form, as many as an import takes. Raises BrokenFileError."""
+        cells = 0
+        for count, row in enumerate(self._all_rows(), start=1):
+            line, values = (row.place.line, {}) if isinstance(row, Problem) else row
+            cells += len(values)
+            if count > MAX_ROWS:
+                raise BrokenFileError(self.problem(line, f"more than {MAX_ROWS:,} rows; split the file"))
+            if cells > MAX_CELLS:
+                raise BrokenFileError(self.problem(line, f"more than {MAX_CELLS:,} cells; split the file"))
+            yield row
+
+    def _all_rows(self) -> Iterator[Row | Problem]:
         if self.form is Form.PARQUET:
             return self._parquet_rows()
         return self.json_objects() if self.form is Form.JSON else Table(self).rows()

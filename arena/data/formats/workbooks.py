@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 MAX_ROWS: Final = 1_048_576  # of a sheet
+MAX_CELLS: Final = 50_000_000  # of a sheet: a row with one cell in the last column has 16,384
 MAX_AT_ONCE: Final = 50 * 1024 * 1024  # unpacked bytes of what is read at once: all but the sheets
 MAX_STYLES: Final = 5 * 1024 * 1024  # of these, what takes many times its size in memory
 TOP: Final = 64  # rows by which a sheet is known
@@ -88,9 +89,13 @@ def _cells(sheet: Any) -> Iterator[tuple[int, list[str]]]:
     from openpyxl.utils.escape import unescape
 
     sheet.reset_dimensions()
+    count = 0
     for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
+        count += len(values)
         if number > MAX_ROWS:
             raise WorkbookError(f"the sheet has more than {MAX_ROWS:,} rows")
+        if count > MAX_CELLS:
+            raise WorkbookError(f"the sheet has more than {MAX_CELLS:,} cells, empty ones among them")
         cells = [unescape(value) if isinstance(value, str) else cell_text(value) for value in values]
         while cells and not cells[-1].strip():
             del cells[-1]

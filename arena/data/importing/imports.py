@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
@@ -42,6 +43,7 @@ from arena.data.importing.features import Features
 from arena.data.importing.import_report import ImportReport, find_missing, is_slug
 from arena.data.importing.known import known_to
 from arena.data.importing.raters import Raters
+from arena.data.importing.scratch import unlocked_database
 from arena.data.importing.settings import Settings
 from arena.data.importing.sides import Pairs, SideFinder
 from arena.data.importing.texts import Completions, Contestants, Prompts
@@ -57,6 +59,7 @@ TASKS: Final = {"comparisons": "compare", "scores": "score", "answers": "check"}
 
 CHUNK: Final = 1000  # records written at a time
 CHUNK_CHARACTERS: Final = 2_000_000  # characters written at a time: a thousand texts may exceed the memory
+MAX_ERRORS: Final = 100_000  # after so many nothing more is read
 MANY: Final = 10_000  # records that change how the database should look for rows
 Progress = Callable[[int, Place, float], None]
 """Called with records so far, place of the last, and share of bytes read."""
@@ -130,13 +133,13 @@ def import_records(
 ) -> ImportReport:
     """Import records into a study, which is made if it does not exist.
 
-    One transaction under a lock on the study; an error or a dry run changes nothing. What others name must
-    come first. ``by`` is who is named in the log, ``data_set`` the one the records are from, ``share`` that
-    of what was read. Raises InvalidStudyError.
+    One transaction under a lock on the study; an error or a dry run changes nothing, and on SQLite a dry run
+    keeps nobody from writing. What others name must come first. ``by`` is who is named in the log,
+    ``data_set`` the one the records are from, ``share`` that of what was read. Raises InvalidStudyError.
     """
     check_slug(study_slug)
     report = ImportReport(study_slug, dry_run)
-    with transaction.atomic():
+    with unlocked_database() if dry_run else nullcontext(), transaction.atomic():
         _check_new(study_slug)
         texts = _texts(study_slug, data_set)
         study, report.creates_study = Study.objects.get_or_create(slug=study_slug, defaults=texts)
@@ -183,6 +186,10 @@ def _chunks(items: Iterable[Item], report: ImportReport) -> Iterator[tuple[Place
     place = Place("")
     size = met = 0
     for item in items:
+        if report.error_count >= MAX_ERRORS:
+            reason = f"more than {MAX_ERRORS:,} errors; what follows was not read"
+            report.refuse(item.place, "", reason)
+            break
         full = size >= CHUNK_CHARACTERS or met >= CHUNK
         if full or (chunk and item.place.file != place.file):
             yield place, chunk

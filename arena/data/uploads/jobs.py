@@ -1,8 +1,6 @@
 """Import jobs: workers check and import uploaded files, once."""
 
 import logging
-import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +10,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from django.conf import settings
 from django.core.cache import caches
 from django.core.files.base import File
 from django.db import OperationalError, transaction
@@ -30,6 +27,7 @@ from arena.data.formats.table import KINDS, ColumnMapping
 from arena.data.importing.import_report import ImportReport, storable
 from arena.data.importing.imports import import_records
 from arena.data.importing.known import known_to
+from arena.data.importing.scratch import delete_left, scratch_folder
 from arena.models import ImportChunk, ImportFile, ImportJob, Study
 from arena.process import nudging
 from arena.process.busy import FULL, disk_is_full, trouble
@@ -40,17 +38,10 @@ ROWS: Final = "rows"
 """Key in a file's mapping: what its rows are, said before anybody saw its columns."""
 
 PIECE: Final = 1024 * 1024  # bytes per row, and the most of a file in memory
-FOLDER_PREFIX: Final = "import-"
 
 cache = ConnectionProxy(caches, "progress")
 
 Upload: TypeAlias = "File[Any]"
-
-
-def working_folder() -> Path:
-    folder = Path(settings.VAR_DIR) / "imports"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
 
 
 def store(job: ImportJob, uploads: Iterable[Upload], rows: str = "") -> None:
@@ -83,8 +74,8 @@ def _unused(name: str, names: set[str]) -> str:
 @contextmanager
 def unpacked(job: ImportJob) -> Iterator[list[tuple[ImportFile, InputFile]]]:
     """The job's files on disk, readable by this user only, within the context."""
-    with tempfile.TemporaryDirectory(prefix=FOLDER_PREFIX, dir=working_folder()) as folder:
-        yield [(row, _written(row, Path(folder))) for row in job.files.all()]
+    with scratch_folder() as folder:
+        yield [(row, _written(row, folder)) for row in job.files.all()]
 
 
 def _written(row: ImportFile, folder: Path) -> InputFile:
@@ -276,6 +267,7 @@ def sweep(now: datetime | None = None) -> int:
             asked += 1
     _end_forgotten((now or timezone.now()) - KEPT)
     _discard_left()
+    delete_left()
     return asked
 
 
@@ -283,10 +275,6 @@ def _end_forgotten(before: datetime) -> None:
     waiting = [ImportJob.State.UPLOADING, ImportJob.State.CHECKED]
     for pk in ImportJob.objects.filter(state__in=waiting, touched_at__lt=before).values_list("pk", flat=True):
         end(pk, ImportJob.State.CANCELLED, "Nobody applied these files within 24 hours.")
-    # A killed worker leaves its copies behind.
-    for folder in working_folder().glob(f"{FOLDER_PREFIX}*"):
-        if folder.stat().st_mtime < time.time() - KEPT.total_seconds():
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _discard_left() -> None:

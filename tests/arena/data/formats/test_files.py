@@ -1,11 +1,15 @@
 """What can be wrong with a file as such, each with its line and reason."""
 
 import gzip
+import json
 import os
 import tracemalloc
 from pathlib import Path
 
+import openpyxl
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from arena.data.formats import files
 from arena.data.formats.catalogue import gather
@@ -208,6 +212,49 @@ def test_a_folder_is_read_with_its_subfolders_and_what_is_left_out_is_named(tmp_
     write_lines(tmp_path, "statistics.json", "{", "}")
     (note,) = gather([tmp_path]).notes
     assert note.text == "not read: LICENSE, README.md, deep/a.txt, deep/b.txt, deep/er/c.txt and 2 more"
+
+
+def test_links_that_lead_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:
+    inside = prompts_file(tmp_path / "data" / "deep", PROMPT)
+    secret = prompts_file(tmp_path / "secret", PROMPT, "secret.jsonl")
+    folder = tmp_path / "data"
+    (folder / "a.jsonl").symlink_to(secret)
+    (folder / "deep" / "all").symlink_to(secret.parent)
+    (folder / "deep" / "up.jsonl").symlink_to("../../secret/secret.jsonl")
+    (folder / "again.jsonl").symlink_to(inside)
+    found = gather([folder])
+    assert [source.file.path for source in found.sources] == [folder / "again.jsonl"]
+    (note,) = found.notes
+    assert note.text == ("not read, because it leads out of the folder: a.jsonl, deep/all, deep/up.jsonl")
+    (tmp_path / "link").symlink_to(folder)
+    assert [source.file.path.name for source in gather([tmp_path / "link"]).sources] == ["again.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.jsonl", "t.json", "t.parquet", "t.xlsx"])
+@pytest.mark.parametrize("bound", ["MAX_ROWS", "MAX_CELLS"])
+def test_rows_and_cells_have_a_bound_in_every_form(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, bound: str
+) -> None:
+    monkeypatch.setattr(files, bound, 20)
+    rows = [{"id": f"p{number}", "instruction": "x"} for number in range(30)]
+    path = tmp_path / name
+    if name == "t.parquet":
+        parquet.write_table(pa.Table.from_pylist(rows), path)
+    elif name == "t.xlsx":
+        book = openpyxl.Workbook()
+        for cells in (rows[0], *(row.values() for row in rows)):
+            book.active.append(list(cells))
+        book.save(path)
+    else:
+        lines = ["id,instruction", *(",".join(row.values()) for row in rows)]
+        content = (
+            json.dumps(rows)
+            if name == "t.json"
+            else "\n".join(lines if "csv" in name else map(json.dumps, rows))
+        )
+        path.write_bytes(gzip.compress(content.encode()) if name.endswith(".gz") else content.encode())
+    *_, (_, _, reason) = problems(path)
+    assert ("20 can be read" if (name, bound) == ("t.parquet", "MAX_ROWS") else "more than 20 ") in reason
 
 
 def test_a_folder_leaves_no_data_alone(tmp_path: Path) -> None:

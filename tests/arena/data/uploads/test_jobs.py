@@ -2,8 +2,6 @@
 
 import json
 import os
-import shutil
-import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -14,6 +12,7 @@ from django.core.files.base import ContentFile
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
+from arena.data.importing import scratch
 from arena.data.importing.imports import import_records
 from arena.data.uploads import jobs
 from arena.models import Completion, Contestant, ImportChunk, ImportJob, Prompt, Rater, Study, StudyEvent
@@ -68,7 +67,7 @@ def test_files_come_back_as_they_were() -> None:
         (_, first), (_, second) = files
         assert (first.name, first.path.read_bytes()) == ("evil.jsonl", content)
         assert (second.name, second.path.read_bytes()) == ("evil (2).jsonl", b"")
-        assert first.path.parent.parent == jobs.working_folder()
+        assert first.path.parent.parent == scratch.working_folder()
         assert first.path.parent.stat().st_mode & 0o077 == 0
     assert not first.path.parent.exists()
 
@@ -211,28 +210,31 @@ def test_the_sweep_asks_for_lost_jobs_once_in_a_while(nudges: Any) -> None:
     assert nudges == [(lost.pk, "checking")]
 
 
-def test_forgotten_files_and_copies_of_killed_workers_go_after_a_day() -> None:
+def test_copies_of_killed_workers_go_with_the_next_sweep() -> None:
+    left = scratch.working_folder() / "import-left"
+    left.mkdir(exist_ok=True)
+    (left / "0").write_text("x")
+    with scratch.scratch_folder() as used:
+        (used / "0").write_text("x")
+        jobs.sweep()
+        assert (left.exists(), (used / "0").exists()) == (False, True)
+    assert not used.exists()
+
+
+def test_forgotten_files_go_after_a_day() -> None:
     study = factories.make_study()
     forgotten = make_checked(PROMPTS, study=study)
     broken_off = factories.make_import_job(PROMPTS, study=study, state=State.UPLOADING)
     running_one = factories.make_import_job(PROMPTS, study=study)
     ended = factories.make_import_job(PROMPTS, study=study, state=State.APPLIED, ended_at=timezone.now())
-    old, new = jobs.working_folder() / "import-old", jobs.working_folder() / "import-new"
-    old.mkdir()
-    new.mkdir()
-    (old / "0").write_text("x")
-    os.utime(old, (time.time() - 90_000,) * 2)
     jobs.sweep(timezone.now() + timedelta(hours=23))
     assert state_of(forgotten)[0] == State.CHECKED
     assert not ImportChunk.objects.filter(file__job=ended).exists()
-    assert new.exists()
     jobs.sweep(timezone.now() + timedelta(hours=25))
     sentence = "Nobody applied these files within 24 hours."
     assert state_of(forgotten) == state_of(broken_off) == (State.CANCELLED, sentence)
     assert state_of(running_one)[0] == State.CHECKING
     assert set(ImportChunk.objects.values_list("file__job", flat=True)) == {running_one.pk}
-    assert not old.exists()
-    shutil.rmtree(new, ignore_errors=True)
 
 
 @pytest.mark.both_databases(False)

@@ -7,7 +7,7 @@ from threading import Event
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connections, transaction
 
 from arena.data.importing.imports import import_records
 from arena.data.uploads import jobs
@@ -88,4 +88,21 @@ def test_cancel_in_the_middle(worker: Worker, job: ImportJob) -> None:
     cancelled.result(SECONDS)
     applied.result(SECONDS)
     assert state_of(job) == ImportJob.State.CANCELLED
+    assert not Prompt.objects.exists()
+
+
+@pytest.mark.both_databases(False)
+def test_people_write_while_an_import_is_checked(worker: Worker, job: ImportJob) -> None:
+    ImportJob.objects.update(state=ImportJob.State.CHECKING)
+    other = factories.make_study(slug="other")
+    checked = worker.start(jobs.check, job.pk)
+    try:
+        assert worker.in_the_middle.wait(SECONDS)
+        with transaction.atomic():
+            other.name = "Written meanwhile"
+            other.save()
+    finally:
+        worker.go_on.set()
+    checked.result(SECONDS)
+    assert state_of(job) == ImportJob.State.CHECKED
     assert not Prompt.objects.exists()
