@@ -18,7 +18,6 @@ import numpy as np
 from arena.data.formats import table, verdicts
 from arena.data.formats.catalogue import Sources, files_at, gather
 from arena.data.formats.columns import suggest
-from arena.data.formats.columns import suggest
 from arena.data.formats.files import BrokenFileError, InputFile
 from arena.data.formats.reading import Kind
 from arena.data.formats.records import ComparisonRecord, Place, Problem
@@ -131,7 +130,7 @@ def read_votes(path: str | Path, *, adjust: Sequence[str] = (), sheet: str = "",
     choose the sheet of a workbook and the rows that name columns.
     """
     covariates = tuple(name for name in adjust if name != RATER_EFFECTS)
-    found = Sources()
+    found = Sources()  # which keeps what is unpacked of an archive
     try:
         files = files_at(Path(path), found)
         for problem in found.problems:
@@ -186,9 +185,9 @@ def _votes(file: InputFile, layout: Layout, covariates: tuple[str, ...]) -> Iter
 def _compared(files: list[InputFile]) -> Iterator[Vote]:
     """The ratings of files in any format of imports, without those that give a reason instead."""
     file = files[0]
-    sources = gather(files)
+    sources = gather(files, sheet=file.sheet, header=file.header)
     if sources.problems and (mapping := suggest(file.columns(), file.samples(), Kind.COMPARISONS)):
-        sources = gather(files[:1], table.NAME, mapping=mapping)
+        sources = gather(files[:1], table.NAME, mapping=mapping, sheet=file.sheet, header=file.header)
     if not any(source.kind is Kind.COMPARISONS for source in sources.sources):
         found = ", ".join(quoted(name) for name in file.columns()[:12]) or "none"
         raise VoteFileError(

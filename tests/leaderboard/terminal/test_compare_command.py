@@ -99,7 +99,7 @@ def test_a_study_says_whose_comparisons_they_are():
     [
         ((), "Give either a file of ratings or --study STUDY."),
         (("--study", ""), "Give either a file of ratings or --study STUDY."),
-        (("nowhere.csv",), "nowhere.csv: cannot be read (No such file or directory)."),
+        (("nowhere.csv",), "nowhere.csv: no such file or folder."),
         (("--interval", "0"), "--interval is 0.0; it must be a percentage between 0 and 100."),
     ],
 )

@@ -108,7 +108,7 @@ class TestFile:
         path = write_votes(tmp_path / "bare.csv", columns=())
         with pytest.raises(CommandError, match="a plan needs the prompts of the ratings, and none are named"):
             plan(path, "--gap", "30")
-        with pytest.raises(CommandError, match="cannot be read"):
+        with pytest.raises(CommandError, match="no such file or folder"):
             plan(tmp_path / "missing.csv", "--gap", "30")
 
 
