@@ -21,6 +21,10 @@ from judging.protocols.replies import KNOWN_ENDS
 
 UNKNOWN_END: Final = "Kept, but the endpoint ended it with “{}”: see whether it is whole."
 
+NO_TRACE: Final = (
+    "Kept, but without a trace: the endpoint sent no probabilities of tokens that spell the answer."
+)
+
 UNANSWERED: Final = Q(state="replied") & ~Q(error_kind="")
 """Of calls whose reply was no answer: refused, filtered, empty."""
 
@@ -178,9 +182,12 @@ def progress_of(runs: Sequence[WritingRun]) -> dict[int, WritingProgress]:
 def errors_of(run: WritingRun) -> list[tuple[str, int]]:
     """What went wrong, or may have, and how often, most often first."""
     calls = WritingCall.objects.filter(run=run).order_by()
-    said = calls.exclude(error="").values_list("error").annotate(count=Count("pk"))
+    said = list(calls.exclude(error="").values_list("error").annotate(count=Count("pk")))
     kept = calls.filter(state="replied", error="", text="").annotate(end=Lower("finish_reason"))
     unknown = kept.exclude(end__in=KNOWN_ENDS).values_list("finish_reason").annotate(count=Count("pk"))
+    if run.kind == WritingRun.Kind.WRITE and run.author.endpoint.gives.get("logprobs"):
+        without = calls.filter(state="replied", error_kind="", packed=None).count()
+        said = [*said, (NO_TRACE, without)] if without else said
     told = [*said, *((UNKNOWN_END.format(end), count) for end, count in unknown)]
     return sorted(told, key=lambda each: -each[1])
 

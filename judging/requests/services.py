@@ -27,7 +27,9 @@ from judging.models.requests import StandingRequest
 from judging.runs import limiting
 from judging.runs.calls import this_worker
 from judging.runs.committing import retry_until
+from judging.runs.lifecycle import FAILED_ALIKE, IN_A_ROW
 from judging.runs.limiting import EndedCall, Limits
+from judging.runs.summary import one_line
 from judging.spending.budgets import HOW_TO_ASK_AGAIN, why_no_more
 from judging.spending.purses import prices_of, reserve, settle
 
@@ -263,6 +265,14 @@ class Requests(ABC, Generic[Row]):
                 held.save()
         if refusal(error):
             self._refuse_alike(row, said)
+        elif held and not again and self._fails_alike(row, error.kind):
+            self._refuse_alike(row, IN_A_ROW.format(count=FAILED_ALIKE, said=one_line(said).rstrip(".")))
+
+    def _fails_alike(self, row: Row, kind: str) -> bool:
+        """Whether so many requests failed in this way that no other is worth the try."""
+        ended = self.alike(row).exclude(finished_at=None).order_by("-finished_at", "-pk")
+        last = ended.values_list("state", "error_kind")[:FAILED_ALIKE]
+        return list(last) == [(State.FAILED, kind)] * FAILED_ALIKE
 
     @transaction.atomic
     def _refuse_alike(self, row: Row, why: str) -> None:

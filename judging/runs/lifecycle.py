@@ -27,6 +27,7 @@ from judging.protocols import conversation
 from judging.protocols.parsing import remedy
 from judging.protocols.protocol import UnknownProtocolError
 from judging.runs import limiting, queue
+from judging.runs.summary import one_line
 from judging.runs.work import read_runs, text_of
 from judging.spending.budgets import check_start
 from judging.spending.purses import open_purse
@@ -405,18 +406,9 @@ def pause_if_nothing_works(run: JudgeRun) -> None:
             return
 
 
-LONGEST_QUOTE: Final = 200
-
-
 def quoted(call: JudgeCall) -> str:
     said = one_line(call.raw_reply or call.refusal).rstrip(". ")
     return f'"{said}"' if said else "an empty reply"
-
-
-def one_line(text: str) -> str:
-    """The beginning of what a model or its endpoint said, fit for a terminal."""
-    line = " ".join("".join(sign if sign.isprintable() else " " for sign in text[:2000]).split())
-    return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}…"
 
 
 LONGEST_ERROR: Final = JudgeRun._meta.get_field("error").max_length

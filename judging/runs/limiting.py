@@ -34,7 +34,7 @@ from judging.models import (
     RateLimit,
     WritingCall,
 )
-from judging.runs.summary import duration
+from judging.runs.summary import duration, one_line
 
 USUAL_REPLY: Final = 500  # tokens expected of a reply where the request sets no limit
 NOT_ASKED: Final = frozenset({"configuration", "internal"})
@@ -193,7 +193,7 @@ def told(outage: Outage) -> str:
     """An outage in words for the page of a run."""
     now = time.time()
     next_try = f"The next try is in {duration(max(outage.next_try - now, 0.0))}. Nothing is lost."
-    said = f" Its last words: {outage.said.rstrip('.')}." if outage.said else ""
+    said = f" Its last words: {one_line(outage.said).rstrip('.')}." if outage.said else ""
     if outage.is_limit:
         return f"The endpoint asks to wait (429).{said} {next_try}"
     return f"No reply has come from the endpoint for {duration(now - outage.since)}.{said} {next_try}"

@@ -135,6 +135,15 @@ def notes(found: JsonObject) -> list[str]:
     return lines
 
 
+LONGEST_QUOTE: Final = 200
+
+
+def one_line(text: str) -> str:
+    """The beginning of what a model or its endpoint said, fit for a terminal."""
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in text[:2000]).split())
+    return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}…"
+
+
 def duration(seconds: float) -> str:
     """A time in words: 45 s, 12 min, 3 h 20 min."""
     if seconds < 90:

@@ -5,6 +5,7 @@
     python -m tests.faults backup                                backups while raters answer; killed restores
     python -m tests.faults writing                               a model writes 500 answers; five kills
     python -m tests.faults disk                                  a disk that is full; needs root
+    python -m tests.faults changing                              an endpoint with thirty behaviours
     python -m tests.faults holes                                 what somebody hostile tries
     python -m tests.faults --calls 200 --kills 3 --protocol likert embedded      a quick look
 
@@ -25,6 +26,7 @@ from typing import NamedTuple
 
 from tests.faults import deploying, full_disk, services
 from tests.faults.backing_up import backing_up
+from tests.faults.changing import changed
 from tests.faults.drill import Drill, Say
 from tests.faults.evidence import Line, lines
 from tests.faults.holes import holes
@@ -71,6 +73,7 @@ CASES = {
         services.missing_here,
         lambda given: {"writing, embedded": written_embedded, "writing, production": written_production},
     ),
+    "changing": Case(lambda: "", lambda given: {"changing": changed}),
     "holes": Case(lambda: "", lambda given: {"holes": holes}),
     "deploy": Case(deploying.missing_here, lambda given: {"deploy": deploying.deploy}),
 }

@@ -1,5 +1,6 @@
 """What endpoints tell of tokens while they write and when they read; the language model is known."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from arena.texts.dialogue import dialogue
 from judging.endpoints.scoring import plain
 from judging.judges.services import JudgeError
 from judging.models import Author, Trace, WritingCall
+from judging.models.writing import NO_TRACE, errors_of
 from judging.runs import queue
 from judging.writing import reading, services
 from judging.writing.probing import gifts, probe
@@ -99,6 +101,18 @@ def test_a_written_answer_has_a_trace_of_each_turn(author: Author, model: ChatSe
     assert [each.tokens for each in traces] == [len(WORDS.cut(turn)) for turn in written.turns]
     assert {each.source for each in traces} == {reading.source(author.endpoint, "while writing")}
     assert all(body["logprobs"] for body in model.requests)
+
+
+def test_answers_whose_tokens_spell_another_text_are_counted(author: Author, model: ChatServer) -> None:
+    tokens = {"content": [{"token": "w1", "bytes": [0xE2, 0x82], "logprob": -0.5, "top_logprobs": []}]}
+    choice = {"message": {"content": "w1 €"}, "finish_reason": "stop", "logprobs": tokens}
+    model.script = lambda body: Answer(raw=json.dumps({"choices": [choice]}).encode())
+    author.endpoint.gives = {"logprobs": True}
+    author.endpoint.save()
+    run = services.start(author)
+    services.work_off()
+    assert (run.progress.written, errors_of(run)) == (1, [(NO_TRACE, 1)])
+    assert not Trace.objects.exists()
 
 
 def test_without_logprobs_nothing_is_asked_and_nothing_kept(author: Author, model: ChatServer) -> None:

@@ -302,6 +302,20 @@ def test_the_run_ends_where_a_budget_does(author: Author, model: ChatServer) -> 
         services.start(unlimited)
 
 
+def test_a_run_in_which_nothing_works_stops(author: Author, model: ChatServer) -> None:
+    for _ in range(30):
+        make.make_prompt(study=author.contestant.study)
+    model.script = lambda body: Answer(status=400, raw=b'{"error": {"message": "Invalid model name"}}')
+    run = services.start(author)
+    services.work_off()
+    assert len(model.requests) == 10
+    told = dict(errors_of(run))
+    assert told["HTTP 400: Invalid model name"] == 10
+    [(why, count)] = [(why, count) for why, count in told.items() if why.startswith("Not asked. 10 calls")]
+    assert "Invalid model name" in why
+    assert count == run.progress.failed - 10 == 23
+
+
 def test_only_who_may_spend_starts(author: Author) -> None:
     with pytest.raises(JudgeError, match="Ask a superuser"):
         services.start(author, by=make.make_user(is_staff=True, paid_runs=False))
