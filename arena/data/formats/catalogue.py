@@ -222,7 +222,7 @@ def gather(
         if isinstance(outcome, Source):
             found.sources.append(outcome)
             if wide := wide_table(outcome) if not choice.format_name else None:
-                reason = "if the columns that are not used are models, import it with"
+                reason = "if the columns that are not used are answers, import it with"
                 found.notes.append(Note(file.place(), f"{reason} {wide.as_options()}"))
         else:
             found.problems += outcome
@@ -245,14 +245,15 @@ def _is_judged(source: Source) -> bool:
 
 
 def wide_table(source: Source) -> ColumnMapping | None:
-    """How to read a file of prompts whose further columns look like answers, one column for each model."""
+    """How to read a file of prompts whose further columns look like answers of models, or like a pair."""
     if source.kind is not Kind.PROMPTS or source.format not in ours.FORMATS:
         return None
     try:
         found = suggest(source.file.columns(), source.file.samples())
     except BrokenFileError:
         return None  # reading the file reports it
-    return found if found and found.further else None
+    is_more = found is not None and (found.further or found.kind in (Kind.COMPARISONS, Kind.PAIRS))
+    return found if is_more else None
 
 
 def files_at(path: Path | InputFile, found: Sources) -> list[InputFile]:

@@ -72,7 +72,7 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "winner": ("winner", "label", "labels", "preference", "preferred", "vote", "choice", "verdict", "better"),
     "rating": ("rating", "likert"),
     "rater": (
-        *("rater", "worker", "annotator", "judge", "user_id", "worker_id", "evaluator", "reviewer"),
+        *("rater", "worker", "annotator", "judge", "user_id", "worker_id", "evaluator", "reviewer", "user"),
         *("annotator_id", "rater_id", "judge_id", "respondent", "participant", "your_name", "username"),
     ),
     "rater_kind": ("rater_kind", "kind"),
@@ -84,6 +84,7 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "family": ("family",),
     "size": ("size", "parameters"),
     "prompt": ("prompt_id", "prompt"),
+    "prompt of pairs": ("prompt", "prompt_id", "question_id", "qid", "instruction_id", "task_id"),
     "requirement": ("requirement", "requirements", "criterion", "questions", "question"),
     "question": ("question", "number", "requirement", "position"),
     "answer": ("answer", "met", "check"),
@@ -100,6 +101,7 @@ _GUESSED: Final = {
 }
 """Fields looked for, by default all."""
 
+_VAGUE: Final = ("user", "task", "input")  # names of prompts, if their cells are texts
 _BESIDE_PAIRS: Final = ("rationale", "created_at", "rater_kind", "instruction", "input", "category", "subset")
 _NUMBER: Final = {Kind.COMPLETIONS: "prompt", Kind.PROMPTS: "id"}
 _OF_KNOWN_PROMPTS: Final = (Kind.QUESTIONS, Kind.SCORES, Kind.ANSWERS)
@@ -208,6 +210,7 @@ _FITS: Final[Mapping[str, Callable[[str], bool]]] = {
     "created_at": _is_moment,
     "rater_kind": lambda cell: cell in ("person", "judge"),
     "contestant": lambda cell: len(cell) <= 2 * _NAME,
+    "rater": lambda cell: _may_be_names([cell]),
     "rating": lambda cell: whole_number(cell) is not None,
 }
 """What each cell has to be like, beside the name of the column."""
@@ -232,7 +235,10 @@ class _Table:
             column = self.plain.get(word)
             if column is None or column in found.values():
                 continue
-            if fits is None or all(map(fits, self.cells[column])):
+            is_vague = name == "instruction" and word in _VAGUE and self.has_cells
+            if (fits is None or all(map(fits, self.cells[column]))) and not (
+                is_vague and column not in self.texts(())
+            ):
                 found[name] = column
                 return
 
@@ -252,8 +258,30 @@ class _Table:
     def answers(self, used: Collection[str]) -> tuple[list[str], list[str]]:
         """The columns that may hold a model's answers, and those among them of which this is in doubt."""
         found = [column for column in self.texts(used) if not self._is_known(column)]
+        if not found and len(alike := self._labels(used)) > 1:
+            return alike, alike
         usual = max((median(map(len, self.cells[column])) for column in found), default=0)
-        return found, [column for column in found if _is_odd(self.cells[column], usual)]
+        return found, [
+            column
+            for column in found
+            if _is_odd(self.cells[column], usual)
+            or not (self.is_model(column) or _ANSWER.isdisjoint(_plain(column).split("_")))
+        ]
+
+    def _labels(self, used: Collection[str]) -> list[str]:
+        """Columns of the same few short values, as models give that pick one of some answers."""
+        few = [
+            column
+            for column in self.left(used)
+            if _repeat(cells := self.cells[column]) and max(map(len, cells)) <= _SHORT
+        ]
+        unknown = [one for one in few if not self._is_known(one) and not _are_numbers(self.cells[one])]
+        values = [set(self.cells[column]) for column in unknown]
+        return [
+            column
+            for number, column in enumerate(unknown)
+            if any(values[number] & other for other in values[:number] + values[number + 1 :])
+        ]
 
     def is_model(self, column: str) -> bool:
         return column in self.known.models or names_family(column)
@@ -389,7 +417,8 @@ def _may_be_values(cells: Sequence[str]) -> bool:
 
 def _rater(table: _Table, used: Collection[str]) -> str:
     """The column of raters, or an empty text."""
-    left = table.left(used)
+    fits = _FITS["rater"]
+    left = [column for column in table.left(used) if all(map(fits, table.cells[column]))]
     by_word = (column for word in _WORDS["rater"] if (column := table.plain.get(word)) in left)
     by_name = (column for column in left if _names_a_rater(frozenset(_plain(column).split("_"))))
     return next((column for column in (*by_word, *by_name) if column), "")
@@ -439,7 +468,7 @@ def _two_answers(table: _Table, prompt: str) -> Reading | None:
     """Two answers, and which of them is better."""
     sides, further = _sides(table), []
     mapping = _of_two(Kind.COMPARISONS, table, sides, prompt)
-    if sides.is_decided and mapping.constants.get("rater") == ANONYMOUS:
+    if sides.is_decided and "first_text" in mapping and mapping.constants.get("rater") == ANONYMOUS:
         mapping = _of_two(Kind.PAIRS, table, sides, prompt)
     if not sides.columns:
         return _two_models(table, prompt)
@@ -495,6 +524,16 @@ def _asks_again_of_a_prompt(table: _Table) -> bool:
     return 0 < len(prompts) < len(questions)
 
 
+def _scores(table: _Table, prompt: str) -> Reading | None:
+    """Numbers that raters gave to single answers."""
+    found = _as(Kind.SCORES, table, prompt)
+    cells = table.cells.get(found.columns.get("score", ""), ())
+    if found.faults() or not cells or not all(map(is_no_answer, cells)):
+        return None
+    asked = f"Are the numbers in {found.columns['score']} scores that raters gave to single answers?"
+    return Reading(found, Question(asked))
+
+
 def _answers_with_models(table: _Table, prompt: str) -> Reading | None:
     return _complete(_as(Kind.COMPLETIONS, table, prompt))
 
@@ -536,6 +575,7 @@ def _only_models(table: _Table, prompt: str) -> Reading | None:
 _READINGS: Final = (
     _two_answers,
     _requirements,
+    _scores,
     _answers_with_models,
     _column_for_each_model,
     _answers_without_models,
@@ -626,7 +666,8 @@ def _of_two(kind: Kind, table: _Table, sides: _Sides, prompt: str) -> ColumnMapp
             table.find(name, name, found)
         if name == "instruction":
             _find_prompt(table, found)
-    table.find("number", "prompt", found)
+    # The number of a row of ratings is hardly that of its prompt.
+    table.find("number" if kind is Kind.PAIRS else "prompt of pairs", "prompt", found)
     return ColumnMapping(kind, found, constants, further=tuple(further))
 
 
@@ -649,7 +690,9 @@ def _with_ids(mapping: ColumnMapping, table: _Table) -> ColumnMapping:
     if _plain(column) != "prompt" or "prompt" in mapping or "prompt" not in names(mapping.kind):
         return mapping
     cells = table.cells[column]
-    is_known = any(cell in table.known.prompts for cell in cells)
+    is_known = any(cell in table.known.prompts for cell in cells) or (
+        cells and all(map(_ID.fullmatch, cells))
+    )
     if not is_known and (mapping.kind not in _OF_KNOWN_PROMPTS or any(" " in cell for cell in cells)):
         return mapping
     others = {name: other for name, other in mapping.columns.items() if name != "instruction"}

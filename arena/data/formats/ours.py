@@ -141,7 +141,7 @@ def written_as(form: Form, name: str, title: str) -> Format:
 def recognise(fields: Set[str]) -> Kind | None:
     """Which of our records has these fields, or None."""
     sides = all(fields & {name, f"{name}_id"} for name in SIDES)
-    if "prompt" in fields and sides:
+    if "prompt" in fields and sides and fields & {"gold", "points"}:
         return Kind.PAIRS if "gold" in fields else Kind.COMPARISONS
     if "prompt" in fields and fields & {"contestant", "completion"}:
         if fields >= {"question", "answer"}:

@@ -182,7 +182,7 @@ def told(mapping: str) -> dict[str, str]:
             ["7|1|2024-05-01T10:00:00Z|3|4.2|Name a river.|left|The Rhine.|A road.|2024-05-01T10:00:00Z"],
             Kind.COMPARISONS,
             "first_text=text1|second_text=text2|winner=pw|rater=annotator|created_at=created_at|"
-            "instruction=prompt|prompt=id",
+            "instruction=prompt",
             "",
         ),
         (
@@ -200,6 +200,34 @@ def told(mapping: str) -> dict[str, str]:
             "first=model_a|second=model_b|first_text=response_a|second_text=response_b|winner=preferred_model|"
             "rater=annotator|instruction=prompt",
             "",
+        ),
+        (
+            "ID|Start time|Email|Question|Output 1|Output 2|Better output",
+            ["1|5/1/24 10:00:00|anonymous|Name a river.|The Rhine.|A road.|Output 2"],
+            Kind.COMPARISONS,
+            "first_text=Output 1|second_text=Output 2|winner=Better output|rater=Email|instruction=Question",
+            "",
+        ),
+        (
+            "prompt_id|left_model|right_model|vote|user",
+            ["q1|Heron|Stork|left|u1", "q2|Heron|Stork|both bad|u2"],
+            Kind.COMPARISONS,
+            "first=left_model|second=right_model|winner=vote|rater=user|prompt=prompt_id",
+            "",
+        ),
+        (
+            "id|instruction|response_1|response_2|preference|status",
+            ["8f14e45f|Name a river.|The Rhine.|A road.|response_1|completed"],
+            Kind.COMPARISONS,
+            "first_text=response_1|second_text=response_2|winner=preference|instruction=instruction",
+            "rater=anonymous",
+        ),
+        (
+            "prompt|winner|loser",
+            ["p-1|Heron|Stork", "p-2|Stork|Heron"],
+            Kind.COMPARISONS,
+            "first=winner|second=loser|prompt=prompt",
+            "winner=first|rater=anonymous",
         ),
         # Two columns are models, and a verdict names one of them.
         (
@@ -325,6 +353,24 @@ def test_what_tables_of_others_hold(
             "question|Alder",
             ["Name a river.|The Rhine."],
             "Is Alder a model, and are its cells the answers?",
+            "",
+        ),
+        (
+            "question|Heron|Stork",
+            [f"Pick {n}|{'ABCD'[n % 4]}|{'ABDC'[n % 4]}" for n in range(12)],
+            "Are Heron and Stork models, and their cells the answers?",
+            "",
+        ),
+        (
+            "question|response_j|response_k",
+            ["Name a river.|The Rhine is long.|It is a road."],
+            "Are response_j and response_k models, and their cells the answers?",
+            "",
+        ),
+        (
+            "prompt|model|answer|rating|rater",
+            ["Name a river.|Alder|The Rhine.|4|ann"],
+            "Are the numbers in rating scores that raters gave to single answers?",
             "",
         ),
         (

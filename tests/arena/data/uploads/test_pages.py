@@ -423,6 +423,14 @@ class TestFormat:
         jobs.apply(ImportJob.objects.get().pk)
         assert list(Rater.objects.filter(study=study).values_list("slug", "kind")) == [("gpt-4", said)]
 
+    def test_a_pair_beside_prompts_of_our_own_is_read(self, admin_client: Client, study: Study) -> None:
+        head = "id,instruction,response_1,response_2,preference,status"
+        row = "8f14e45f,Name a river.,The Rhine.,A road.,response_2,completed"
+        address = checked(admin_client, study, ("export.csv", f"{head}\n{row}\n"))
+        report = admin_client.get(address).context["report"]
+        assert (report.error_count, report.counts["comparisons"].added) == (0, 1)
+        assert report.preview["comparisons"][0]["rating"] == "3"
+
     def test_a_form_names_no_models(self, admin_client: Client, study: Study) -> None:
         asked = "Name a river,The Rhine,A road"
         rows = [f"5/1/2024 10:00:00,{one}@example.org,{asked},Answer {one.upper()}" for one in "ab"]
