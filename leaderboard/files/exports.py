@@ -75,6 +75,11 @@ def _with_facts(study: Study, rows: Iterator[Row]) -> Iterator[Row]:
     return ({**row, **own.get((row["rater_kind"], row["rater"]), {})} for row in rows)
 
 
+def names_people(study: Study, what: str) -> bool:
+    """True for a file in which people have the names by which they sign in."""
+    return what in (ALL, "raters", "comparisons", "scores", "answers") and export.names_accounts(study)
+
+
 def note_on_old_texts(study: Study) -> str:
     old = export.about_old_texts(study)
     if not old:

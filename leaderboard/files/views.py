@@ -21,7 +21,7 @@ from leaderboard.standings.table import STANDINGS
 MEANINGS: Final = {
     exports.ALL: "Our own tables in one zip archive, with the leaderboard and error tags for the record. "
     "A new study imports it as it is, with the same numbers.",
-    "study": "Its texts and settings.",
+    "study": "The study's texts and settings.",
     "contestants": "The models, with organisation, size and licence.",
     "raters": "People, judges and panels. Simulated raters are marked, and panels name their judges.",
     "prompts": "With category, subset and references.",
@@ -65,9 +65,6 @@ TITLES: Final = {
 
 OF_USUAL_RATERS: Final = (STANDINGS.name, *interchange.OF_USUAL_RATERS)
 
-NAMES_PEOPLE: Final = (exports.ALL, "raters", "comparisons", "scores", "answers")
-"""Files in which people have the names by which they sign in."""
-
 
 class Offer(NamedTuple):
     title: str
@@ -105,7 +102,7 @@ def _recorded(
 ) -> HttpResponseBase:
     """The file, once its download is in the log."""
     if request.method == "GET":
-        named = " Names people." if what in NAMES_PEOPLE and export.names_accounts(study) else ""
+        named = " Names people." if exports.names_people(study, what) else ""
         record(Kind.EXPORTED, request.user, f"{title(what)} as {FORM_NAMES[form]}.{named}", study=study)
     return reply
 
@@ -115,7 +112,7 @@ def _page(request: HttpRequest, study: Study, error: str = "") -> HttpResponse:
         "study": study,
         "offers": _offers(study),
         "note": exports.note_on_old_texts(study),
-        "naming": [title(what) for what in NAMES_PEOPLE] if export.names_accounts(study) else (),
+        "naming": [title(what) for what in MEANINGS if exports.names_people(study, what)],
         "error": error,
     }
     return render(request, "leaderboard/export.html", context, status=404 if error else 200)

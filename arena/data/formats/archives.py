@@ -71,7 +71,8 @@ def _check(archive: zipfile.ZipFile, most: int) -> None:
 
 def members(archive: zipfile.ZipFile) -> dict[PurePosixPath, zipfile.ZipInfo]:
     """Its files by where they lie, without hidden ones."""
-    found = {PurePosixPath(entry.filename): entry for entry in archive.infolist()}
+    # Some programs of Windows write its separators.
+    found = {PurePosixPath(entry.filename.replace("\\", "/")): entry for entry in archive.infolist()}
     return {
         path: entry
         for path, entry in found.items()

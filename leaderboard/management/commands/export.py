@@ -85,6 +85,8 @@ class Command(ArenaCommand):
             raise CommandError(output.refusal(Path(options["out"] or "standard output"), error)) from error
         if what in ("comparisons", exports.ALL) and (note := exports.note_on_old_texts(study)):
             self.stderr.write(f"Note: {note}")
+        if exports.names_people(study, what):
+            self.stderr.write("Note: raters have the names by which they sign in.")
 
     def _write_votes(self, study: Study, what: str, form: str, setting: dict[str, Any], out: str) -> None:
         found = interchange.vote_file(study, what, form, setting)

@@ -208,7 +208,8 @@ def test_other_archives_are_refused_with_the_reason(
 
 
 def test_an_archive_with_folders_is_read_without_what_programs_hide_in_it(tmp_path: Any) -> None:
-    hidden = {"__MACOSX/._a.jsonl": "x", ".DS_Store": "x", "b/.git/c.csv": "x", "notes.md": "x"}
+    hidden = {"__MACOSX/._a.jsonl": "x", ".DS_Store": "x", "b/.git/c.csv": "x"}
+    hidden |= {"b\\for-the-record\\x.csv": "x", "notes.md": "x"}
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         for name, content in {
             **hidden,
@@ -218,7 +219,7 @@ def test_an_archive_with_folders_is_read_without_what_programs_hide_in_it(tmp_pa
             archive.writestr(name, content)
     report = import_files("copy", [tmp_path / "a.zip"])
     assert (report.applied, report.counts["prompts"].added, report.errors) == (True, 2, [])
-    assert [note.text for note in report.notes] == ["not read: notes.md"]
+    assert [note.text for note in report.notes] == ["not read: b/for-the-record/x.csv, notes.md"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.zip"]
 
 

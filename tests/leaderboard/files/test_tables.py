@@ -345,6 +345,18 @@ class TestCommand:
         complaint = printing.stderr.read().decode()
         assert (complaint, printing.wait()) == ("", 0)
 
+    @pytest.mark.parametrize(
+        "what", ["all", "raters", "comparisons", "scores", "answers", "prompts", "arena"]
+    )
+    def test_names_by_which_raters_sign_in_are_mentioned(self, made, tmp_path, what):
+        said = []
+        for user in (None, factories.make_user()):
+            Rater.objects.filter(pk=made.person.pk).update(user=user)
+            err = io.StringIO()
+            call_command("export", "small", "--what", what, "--out", str(tmp_path / "out"), stderr=err)
+            said.append("names by which they sign in" in err.getvalue())
+        assert said == [False, what not in ("prompts", "arena")]
+
     def test_old_texts_are_mentioned(self, made):
         made.study.prompts.first().completions.filter(contestant__name="beta").update(is_current=False)  # type: ignore[union-attr]
         err = io.StringIO()
