@@ -177,6 +177,10 @@ def _asks_for_kinds(source: Source) -> bool:
     return source.kind in OPINIONS and "rater_kind" not in source.file.columns()
 
 
+LEFT_OUT: Final = "left-out"
+"""In place of a format's name: the file is not read."""
+
+
 class Choice(NamedTuple):
     format_name: str
     mapping: ColumnMapping | None = None
@@ -205,7 +209,7 @@ def gather(
     """
     general = Choice(format_name, mapping, sheet, header, about)
     for choice in (general, *choices.values()):
-        if choice.format_name and choice.format_name not in CATALOGUE:
+        if choice.format_name and choice.format_name not in (*CATALOGUE, LEFT_OUT):
             names = ", ".join(CATALOGUE)
             raise UnknownFormatError(f'"{choice.format_name}" is no format; choose one of {names}')
     found = Sources()
@@ -217,6 +221,9 @@ def gather(
         return found
     for file in files.values():
         choice = choices.get(file.name, general)
+        if choice.format_name == LEFT_OUT:
+            found.notes.append(Note(file.place(), "the file is left out"))
+            continue
         file.sheet, file.header, file.about = choice.sheet, choice.header, choice.about
         outcome = _recognised(file, choice, known)
         if isinstance(outcome, Source):

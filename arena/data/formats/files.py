@@ -22,7 +22,7 @@ from typing import IO, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from arena.data.formats import encodings, headers, workbooks, writing
 from arena.data.formats.encodings import CHUNK
-from arena.data.formats.headers import HeaderError
+from arena.data.formats.headers import Header, HeaderError
 from arena.data.formats.records import Note, Place, Problem
 from arena.data.formats.values import json_type
 
@@ -397,7 +397,7 @@ class InputFile:
     position: int = field(init=False, default=0)
     unit: str = field(init=False, default="line")
     sheets: list[str] = field(init=False, default_factory=list)
-    header_note: str = field(init=False, default="")
+    header_read: Header | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.name = self.name or str(self.path)
@@ -629,14 +629,18 @@ class InputFile:
             read, *others = self.sheets
             names = ", ".join(f'"{name}"' for name in others)
             yield Note(self.place(), f'the sheet "{read}" is read, not {names}')
-        if self.header_note:
-            yield Note(self.place(), self.header_note)
+        if self.header_read and self.header_read.note:
+            yield Note(self.place(), self.header_read.note)
         if self.form is Form.CELLS and not self.is_workbook and self.encoding == encodings.WESTERN:
             yield Note(self.place(), "the file is not UTF-8; it is read as Windows-1252 (Western Europe)")
 
     def samples(self) -> dict[str, list[str]]:
         """Each column's first cells that are not empty, shortened. Raises BrokenFileError for the header."""
         return self._look.samples
+
+    def top(self) -> list[tuple[int, list[str]]]:
+        """The first rows of a table as they are, with their numbers. Raises BrokenFileError."""
+        return self._look.top
 
     def rows(self) -> Iterator[Row | Problem]:
         """Objects or rows of any form, as many as an import takes. Raises BrokenFileError."""
@@ -719,7 +723,8 @@ class Table:
             header = headers.find(self.top, self.file.header)
         except HeaderError as error:
             raise BrokenFileError(self.file.problem(0, str(error))) from error
-        line, self._last, self.file.header_note = header.last, header.last, header.note
+        line, self._last = header.last, header.last
+        self.file.header_read = header
         if len(header.names) > MAX_COLUMNS:
             reason = f"the header has {len(header.names):,} columns; at most {MAX_COLUMNS:,} can be read"
             raise BrokenFileError(self.file.problem(line, reason))

@@ -28,6 +28,11 @@ class Header(NamedTuple):
     above: int = 0
 
     @property
+    def choice(self) -> str:
+        """The rows, as ``find`` takes them."""
+        return str(self.last) if self.first == self.last else f"{self.first}-{self.last}"
+
+    @property
     def note(self) -> str:
         """Which rows were read how, if it is not the usual way; empty otherwise."""
         if not self.last:

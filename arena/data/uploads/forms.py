@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from io import BytesIO
+from itertools import pairwise
 from tempfile import SpooledTemporaryFile
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -12,8 +13,8 @@ from django.core.files.base import File
 from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 from django.forms import BoundField
 
-from arena.data.formats import archives, table
-from arena.data.formats.catalogue import CATALOGUE, NO_DATA, is_data
+from arena.data.formats import archives, headers, table
+from arena.data.formats.catalogue import CATALOGUE, LEFT_OUT, NO_DATA, is_data
 from arena.data.formats.columns import Known, Question, Samples, guess, is_no_answer
 from arena.data.formats.reading import OPINIONS, Kind
 from arena.data.formats.records import REASONS, in_words
@@ -21,6 +22,7 @@ from arena.data.formats.table import KINDS, MAPPABLE, ColumnMapping, MappingErro
 from arena.data.importing.import_report import ImportReport
 from arena.data.uploads.jobs import Upload, rows_of
 from arena.models import ImportFile
+from arena.texts.visible import visible
 
 MIB: Final = 1024 * 1024
 
@@ -119,6 +121,8 @@ def _as_file(text: str) -> Upload:
 
 
 TABLE: Final = table.NAME
+SHOWN_HEADER: Final = 50  # characters of a row that may be the header
+TWO_ROWS: Final = 5  # rows of which two in turn may be the header
 JOINED: Final = ("prompt", "id")  # fields that several columns make up
 OWN_COLUMN: Final = "own"  # a column that is a model, and holds its answers
 INPUTS: Final = 900  # of all files of a page together: a form takes 1,000
@@ -180,6 +184,7 @@ class FileForm(forms.Form):
         choices=[
             ("", "Detect"),
             (TABLE, CATALOGUE[TABLE].title),
+            (LEFT_OUT, "Leave this file out"),
             ("Formats", [(entry.name, entry.title) for entry in CATALOGUE.values() if entry.name != TABLE]),
         ],
     )
@@ -189,6 +194,7 @@ class FileForm(forms.Form):
         look = (report.looks if report else {}).get(row.name, {})
         self.samples: Samples = look.get("samples", {})
         self.sheets: list[str] = look.get("sheets", [])
+        self.left_out = row.format_name == LEFT_OUT
         self.unused = [one for one in report.unused if one.place.file == row.name] if report else []
         self._values = (report.values if report else {}).get(row.name, {})
         self.recognised = bool(row.found_format)
@@ -196,22 +202,30 @@ class FileForm(forms.Form):
         self._reading = guess(row.columns, self.samples, rows_of(row), self._known)
         chosen = _mapping(row)
         self._mapping = chosen or self._reading.mapping
-        self.question = None if chosen or self.recognised else self._reading.question
+        asks = not (chosen or self.recognised or self.left_out)
+        self.question = self._reading.question if asks else None
         format_name = row.format_name or ("" if self.recognised or not row.columns else TABLE)
         super().__init__(data, prefix=f"file{row.number}", initial={"format_name": format_name})
         self.is_guess = row.format_name == TABLE and self._mapping == self._reading.mapping
-        self.wants_mapping = bool(row.columns) and (
+        self.wants_mapping = bool(row.columns and not self.left_out) and (
             not self.recognised
             or bool(self.unused)
             or TABLE in (row.format_name, self["format_name"].value())
         )
         self.takes_mapping = False
-        if len(self.sheets) > 1:
+        if len(self.sheets) > 1 and not self.left_out:
             self.fields["sheet"] = forms.ChoiceField(
                 label="Sheet",
                 choices=[(name, name) for name in self.sheets],
                 required=False,
                 initial=(row.mapping or {}).get("sheet") or self.sheets[0],
+            )
+        if (top := look.get("top")) and not self.left_out:
+            self.fields["header"] = forms.ChoiceField(
+                label="Names of columns",
+                choices=_headers(top),
+                required=False,
+                initial=look.get("header") or top[0][0],
             )
 
         for name in self.told:
@@ -327,9 +341,16 @@ class FileForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Adds ``mapping`` for a table."""
         data = self.cleaned_data
-        sheet, chosen = data.get("sheet"), None
-        if sheet and sheet != self["sheet"].initial:
-            return {**data, "format_name": "", "mapping": {"sheet": sheet}}  # it has other columns
+        chosen: ColumnMapping | None = None
+        if data.get("format_name") == LEFT_OUT:
+            return {**data, "mapping": None}
+        read = {name: data[name] for name in ("sheet", "header") if data.get(name)}
+        changed = {name for name, value in read.items() if value != str(self[name].initial)}
+        if changed:  # it has other columns
+            kept = {name: value for name, value in read.items() if name in changed or name == "sheet"}
+            return {**data, "format_name": "", "mapping": kept}
+        before = self.row.mapping or {}
+        read = {name: value for name, value in read.items() if name == "sheet" or name in before}
         if data.get("format_name") == TABLE:
             chosen = self._answered(self._mapped() if data.get("kind") else self._mapping)
             labels = {entry.name: entry.meaning for entry in MAPPABLE[chosen.kind]}
@@ -338,7 +359,7 @@ class FileForm(forms.Form):
                 *chosen.missing_from(self.row.columns),
             ]:
                 self.add_error(None, f"{fault[:1].upper()}{fault[1:]}.")
-        mapping = {**(chosen.to_dict() if chosen else {}), **({"sheet": sheet} if sheet else {})}
+        mapping = {**(chosen.to_dict() if chosen else {}), **read}
         about: dict[str, Any] = {name: data[name] for name in self.told if data.get(name)}
         said = {
             name: kind
@@ -465,6 +486,16 @@ class _FieldOfColumn(forms.ChoiceField):
 
     def valid_value(self, value: Any) -> bool:
         return value == OWN_COLUMN or any(value == entry.name for kind in MAPPABLE.values() for entry in kind)
+
+
+def _headers(top: Sequence[tuple[int, str]]) -> list[tuple[str, str]]:
+    """Which rows of a table may name its columns."""
+    one = [(str(number), f"Row {number}: {visible(text[:SHOWN_HEADER])}") for number, text in top]
+    two = [
+        (f"{upper}-{lower}", f"Rows {upper} and {lower} together")
+        for (upper, _), (lower, _) in pairwise(top[:TWO_ROWS])
+    ]
+    return [*one, *two, (headers.NONE, "No row")]
 
 
 def file_forms(rows: Iterable[ImportFile], report: ImportReport | None, data: Any = None) -> list[FileForm]:

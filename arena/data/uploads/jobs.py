@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final, TypeAlias
 
 from django.core.cache import caches
@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.connection import ConnectionProxy
 
 from arena.data.formats import table
-from arena.data.formats.catalogue import Choice, Source, Sources, gather, wide_table
+from arena.data.formats.catalogue import LEFT_OUT, Choice, Source, Sources, gather, is_data, wide_table
 from arena.data.formats.columns import Known, Samples, suggest
 from arena.data.formats.files import About, BrokenFileError, InputFile
 from arena.data.formats.reading import Kind
@@ -288,6 +288,7 @@ def _discard_left() -> None:
 
 
 COLUMNS: Final = 200
+TOP: Final = 8  # rows of which one can be chosen as the header
 
 
 def sources_of(files: list[tuple[ImportFile, InputFile]]) -> Sources:
@@ -311,9 +312,14 @@ def sources_with_suggestions(files: list[tuple[ImportFile, InputFile]]) -> Sourc
     sources = sources_of(files)
     suggested = False
     for row, file in files:
-        if row.format_name or not (mapping := _better(row, file, sources)):
+        if row.format_name:
             continue
-        row.format_name, row.mapping = table.NAME, {**(row.mapping or {}), **mapping.to_dict()}
+        if mapping := _better(row, file, sources):
+            row.format_name, row.mapping = table.NAME, {**(row.mapping or {}), **mapping.to_dict()}
+        elif len(files) > 1 and not _source(file, sources) and not is_data(PurePath(row.name)):
+            row.format_name = LEFT_OUT  # such as a licence
+        else:
+            continue
         row.save(update_fields=["format_name", "mapping"])
         suggested = True
     return sources_of(files) if suggested else sources
@@ -358,7 +364,21 @@ def describe(row: ImportFile, file: InputFile, sources: Sources) -> dict[str, An
     row.columns = storable(_columns(file))
     row.save(update_fields=["found_format", "found_kind", "columns"])
     samples = _samples(file)
-    return {"samples": samples, "sheets": file.sheets, "known": _known(row, samples)}
+    return {
+        "samples": samples,
+        "sheets": file.sheets,
+        "known": _known(row, samples),
+        "top": storable(_top(file)),
+        "header": file.header_read.choice if file.header_read else "",
+    }
+
+
+def _top(file: InputFile) -> list[tuple[int, str]]:
+    """The first rows of a table with their numbers, each as a text; none if the file cannot be read."""
+    try:
+        return [(number, ", ".join(filter(None, cells))) for number, cells in file.top()[:TOP]]
+    except BrokenFileError:
+        return []
 
 
 def _source(file: InputFile, sources: Sources) -> Source | None:

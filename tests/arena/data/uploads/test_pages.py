@@ -302,9 +302,52 @@ class TestFormat:
         (form,) = page.context["forms"]
         shown = {name: form[name].value() for name in form.fields if form[name].value()}
         assert shown == {
-            **{"format_name": "table", "kind": "completions"},
+            **{"format_name": "table", "kind": "completions", "header": "1"},
             **{"column-0": "instruction", "column-1": "contestant", "column-2": "text"},
         }
+
+    def test_a_header_can_be_chosen_and_stays(self, admin_client: Client, study: Study) -> None:
+        rows = ["Our answers", "a,b,c", "Question,Alder,Birch", "Why is it?,It is so.,It is not so."]
+        address = checked(admin_client, study, ("answers.csv", "\n".join(rows)))
+        (form,) = admin_client.get(address).context["forms"]
+        assert form["header"].value() == "2"
+        shown = dict(form.fields["header"].choices)
+        assert (shown["3"], shown["2-3"], shown["0"]) == (
+            *("Row 3: Question, Alder, Birch", "Rows 2 and 3 together"),
+            "No row",
+        )
+        for _ in range(2):
+            data = {f"file0-{name}": form[name].value() or "" for name in form.fields}
+            admin_client.post(address, {**data, "file0-header": "3", "check": "Check again"})
+            jobs.check(ImportJob.objects.latest("pk").pk)
+            page = admin_client.get(address)
+            (form,) = page.context["forms"]
+            assert (form["header"].value(), form.models) == ("3", ("Alder", "Birch"))
+            assert page.context["report"].counts["completions"].added == 2
+        assert "row 3 read as the header; 2 rows above the header skipped" in html_of(page)
+        assert admin_client.post(address, clicked()).status_code == 302
+        jobs.apply(ImportJob.objects.latest("pk").pk)
+        assert Completion.objects.count() == 2
+
+    def test_a_file_can_be_left_out_of_several(self, admin_client: Client, study: Study) -> None:
+        licence = ("LICENSE", "Permission is hereby granted, free of charge, to any person\n")
+        address = checked(admin_client, study, PROMPTS, licence, FOREIGN)
+        page = admin_client.get(address)
+        first, second, third = page.context["forms"]
+        assert [form.left_out for form in (first, second, third)] == [False, True, False]
+        assert "LICENSE: the file is left out" in html_of(page)
+        data = {
+            f"{form.prefix}-{name}": form[name].value() or ""
+            for form in (first, second, third)
+            for name in form.fields
+        }
+        chosen = {"file2-format_name": "left-out", "check": "Check again"}
+        admin_client.post(address, {**data, **chosen})
+        jobs.check(ImportJob.objects.latest("pk").pk)
+        page = admin_client.get(address)
+        assert page.context["report"].ok
+        assert page.context["report"].records == 1
+        assert html_of(page).count("Left out. To read it, choose another format.") == 2
 
     @pytest.mark.parametrize("head", ["question", "id,instruction"])
     def test_a_column_for_each_model(self, admin_client: Client, study: Study, head: str) -> None:
