@@ -6,10 +6,11 @@ hardly any probability, as when a grammar chose the verdict, there is no mean.
 """
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from judging.endpoints.aligning import begins
+from judging.endpoints.aligning import LEFT_OUT, begins
 from judging.endpoints.client import Reply, Token, storable
 from judging.protocols.answer_scales import AnswerScale
 from judging.protocols.parsing import read_verdict, verdict_span
@@ -17,6 +18,7 @@ from judging.protocols.replies import Place
 
 MOST_TOKENS: Final = 32_768  # of a longer reply no log-probabilities are kept
 MOST_ALTERNATIVES: Final = 20
+BYTES: Final = re.compile("[\udc80-\udcff]")  # of characters in parts, or of none
 
 
 def field_of(value: object, name: str) -> Any:
@@ -90,11 +92,19 @@ def tokens_of_text(reply: Reply) -> Sequence[Token]:
     texts = [token.text for token in reply.tokens]
     while texts and _is_mark(texts[-1].strip()):
         texts.pop()
+    if BYTES.search("".join(texts)) and _shown("".join(texts)) == _shown(reply.text):
+        return reply.tokens[: len(texts)]
     found = begins(texts, reply.text)
     if len(found) > 1:
         return ()
     whole = _tokens_within(reply.tokens, reply.text, (0, len(reply.text)))
     return whole or (reply.tokens[found[0] : len(texts)] if found else ())
+
+
+def _shown(text: str) -> str:
+    """The text with one sign for bytes in a row that are no characters, and none at its end."""
+    replaced = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return re.sub(f"{LEFT_OUT}+", LEFT_OUT, replaced).rstrip(LEFT_OUT).strip()
 
 
 def _is_mark(text: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from judging.endpoints.client import NoReplyError, Reply, Request, Token
-from judging.endpoints.logprobs import tokens_of_text
+from judging.endpoints.logprobs import tokens_of, tokens_of_text
 from judging.endpoints.openai_client import OpenAIClient, body_of
 from judging.protocols.answer_scales import answer_scale
 from judging.protocols.parsing import read_verdict
@@ -118,6 +118,22 @@ def test_the_tokens_of_a_written_text_may_hold_parts_of_characters(
 ) -> None:
     reply = Reply("Hi 你!", "stop", "m", tokens=tuple(Token(text, -1.0) for text in tokens))
     assert list(tokens_of_text(reply)) == list(reply.tokens[slice(*kept)])
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ([b"ab", b"\xff", b"c"], "ab\ufffdc"),
+        ([b"ab", b"\xe4", b"\xb8", b"c"], "ab\ufffdc"),
+        ([b"\xff", b"\xfe", b" c"], "\ufffd\ufffd c"),
+        ([b"a", b"\xe4\xb8"], "a"),  # llama.cpp leaves out the beginning of a character at the end
+        ([b"a", b"\xe4\xb8"], "a\ufffd"),
+    ],
+)
+def test_bytes_that_are_no_characters_have_tokens_too(parts: list[bytes], text: str) -> None:
+    entries = [{"token": text, "bytes": list(part), "logprob": -1.0} for part in parts]
+    reply = Reply(text, "stop", "m", tokens=tokens_of({"content": entries}))
+    assert tokens_of_text(reply) == reply.tokens
 
 
 def test_an_empty_token_may_be_a_part_or_a_mark() -> None:
