@@ -61,7 +61,7 @@ def _output(fields: Fields) -> Iterator[Item]:
     yield CompletionRecord(
         prompt=prompt.id,
         contestant=fields.required_text("generator"),
-        turns=fields.turns("output"),
+        turns=fields.answer("output"),
         extra=fields.rest(),
         place=fields.place,
     )
@@ -72,7 +72,7 @@ def _scored(fields: Fields) -> Iterator[Item]:
     prompt = _prompt(fields)
     yield prompt
     generator = fields.required_text("generator")
-    turns = fields.turns("output")
+    turns = fields.answer("output")
     yield CompletionRecord(
         prompt=prompt.id, contestant=generator, turns=turns, implied=True, place=fields.place
     )
@@ -124,7 +124,7 @@ def _annotation(fields: Fields) -> Iterator[Item]:
     names = fields.two_names("generator_1", "generator_2", "generator") if is_named else ("", "")
     ids = []
     for name, field in zip(names, ("output_1", "output_2"), strict=True):
-        turns = fields.turns(field)
+        turns = fields.answer(field) if is_named else fields.turns(field)
         own_id = "" if is_named else digest(*turns)
         yield CompletionRecord(
             prompt=prompt.id,

@@ -66,7 +66,8 @@ def _records(fields: Fields, mentions: Mentions) -> Iterator[Item]:
 def _battle(fields: Fields, texts: Texts) -> ComparisonRecord:
     first, second = fields.two_names("model_a", "model_b", "model")
     word, better = _winner(fields, first, second)
-    moment, anony = fields.moment("tstamp"), fields.flag("anony")
+    when = "tstamp" if "tstamp" in fields else "timestamp"
+    moment, anony = fields.moment(when), fields.flag("anony")
     prompt = _prompt_id(fields, texts)
     record = ComparisonRecord(
         prompt=prompt or COMMON_PROMPT,

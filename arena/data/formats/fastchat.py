@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from arena.data.formats.files import InputFile
-from arena.data.formats.reading import Build, Companions, Fields, Format, Head, Kind, read_rows
+from arena.data.formats.reading import NO_REPLY, Build, Companions, Fields, Format, Head, Kind, read_rows
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
@@ -40,9 +40,6 @@ _KINDS: Final[tuple[tuple[frozenset[str], Kind], ...]] = (
     (frozenset({"reviewer_id", "prompt_id"}), Kind.NOTHING),
     (frozenset({"prompt_template", "system_prompt"}), Kind.NOTHING),
 )
-
-NO_REPLY: Final = "null"
-"""A turn that is null: its reply failed."""
 
 LAST_TURN: Final = 1000
 
@@ -133,7 +130,7 @@ def _answer(several: list[Fields], fields: Fields) -> Iterator[Item]:
 def _answer_turns(several: list[Fields], fields: Fields) -> tuple[str, ...]:
     """The turns; an answer with more than one choice is added to ``several``."""
     if "choices" not in fields:
-        return fields.turns("text")
+        return fields.answer("text")
     choices = fields.json("choices")
     if isinstance(choices, list) and len(choices) > 1:
         several.append(fields)

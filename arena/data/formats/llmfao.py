@@ -73,7 +73,7 @@ def _prompt(fields: Fields) -> PromptRecord:
 
 
 def _result(fields: Fields) -> CompletionRecord:
-    turns = fields.turns("result")
+    turns = fields.answer("result")
     # These repeat models.jsonl and prompts.jsonl.
     for name in ("model", "api_id", "api", "type", "org", "slug"):
         fields.take(name)

@@ -354,7 +354,7 @@ def _scores(fields: Fields) -> tuple[Decimal, Decimal] | None:
 
 _MADE: Final[Mapping[str, Callable[[Fields, str], Any]]] = {
     "benchmarks": lambda fields, _: take_benchmarks(fields),
-    "turns": lambda fields, single: fields.turns(single),
+    "turns": lambda fields, single: fields.answer(single) if single == "text" else fields.turns(single),
     "references": lambda fields, _: _references(fields),
     "facts": lambda fields, _: take_facts(fields),
     "scores": lambda fields, _: _scores(fields),

@@ -27,6 +27,9 @@ from arena.texts.visible import contains
 
 T = TypeVar("T")
 
+NO_REPLY: Final = "null"
+"""The text of an answer that is null, which is none."""
+
 DISTURBING: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters, and those that change the direction of text."""
 
@@ -200,6 +203,15 @@ class Fields:
         self._values.pop(single, None)
         self._values.pop("turns", None)
         return ()
+
+    def answer(self, single: str) -> tuple[str, ...]:
+        """The turns of a model's answer; a null stands for a reply that failed."""
+        given = self._values.get("turns")
+        if isinstance(given, list):
+            self.put("turns", [NO_REPLY if turn is None else turn for turn in given])
+        elif given is None and single in self._values and self._values[single] is None:
+            self.put(single, NO_REPLY)
+        return self.turns(single)
 
     def take_prefixed(self, prefix: str) -> dict[str, Any]:
         """Remove the fields with this prefix; values by the rest of the name."""

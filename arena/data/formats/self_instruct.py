@@ -98,7 +98,7 @@ def _prediction(model: str, known: Mapping[Key, list[str]], fields: Fields) -> I
     elif len(prompts) > 1:
         ids = ", ".join(prompts)
         fields.problem("instruction", f"several prompts have this text and input: {ids}")
-    turns = fields.turns("response")
+    turns = fields.answer("response")
     # These repeat the instructions.
     for name in ("prompt", "target"):
         fields.take(name)

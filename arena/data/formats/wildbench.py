@@ -71,7 +71,7 @@ def _released(model: str, judge: RaterRecord, fields: Fields) -> Iterator[Item]:
     prompt = fields.required_text("session_id")
     place = fields.place
     yield PromptRecord(id=prompt, turns=(), implied=True, place=place)
-    turns = fields.turns("model_output")
+    turns = fields.answer("model_output")
     yield CompletionRecord(prompt=prompt, contestant=model, turns=turns, implied=True, place=place)
     said = fields.mapping("parsed_result") or {}
     score, reason = on_scale(fields.take("score"), LOWEST, HIGHEST)

@@ -115,7 +115,6 @@ MALFORMED: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [
     (ANNOTATION, {"instruction": ["x"]}, "instruction", "expected a text, found a list"),
     (ANNOTATION, {"input": {}}, "input", "expected a text, found an object"),
     (ANNOTATION, {"dataset": []}, "dataset", "expected a text, found a list"),
-    (ANNOTATION, {"output_1": None}, "output_1", "expected a text, found null"),
     (ANNOTATION, {"output_2": {}}, "output_2", "expected a text, found an object"),
     (ANNOTATION, {"generator_1": None}, "generator_1", "missing"),
     (ANNOTATION, {"generator_2": ""}, "generator_2", "missing"),
@@ -124,7 +123,6 @@ MALFORMED: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [
     (ANNOTATION, {"time_per_example": -1}, "time_per_example", "-1 is not between 0 and 1e+09"),
     (ANNOTATION, {"concise_explanation": []}, "concise_explanation", "expected a text, found a list"),
     (OUTPUT, {"instruction": ""}, "instruction", "missing"),
-    (OUTPUT, {"output": None}, "output", "expected a text, found null"),
     (OUTPUT, {"output": 7.5}, "output", "expected a text, found a number"),
     (OUTPUT, {"generator": " "}, "generator", "missing"),
 ]

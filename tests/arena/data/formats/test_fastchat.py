@@ -206,7 +206,6 @@ MALFORMED: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [
     (ANSWER, {"question_id": ""}, "question_id", "missing"),
     (ANSWER, {"model_id": None}, "model_id", "missing"),
     (ANSWER, {"answer_id": []}, "answer_id", "expected a text, found a list"),
-    (ANSWER, {"text": None}, "text", "expected a text, found null"),
     (CHOICES, {"choices": []}, "choices", "expected a list of choices, found an empty list"),
     (CHOICES, {"choices": "x"}, "choices", "expected a list of choices, found a text"),
     (CHOICES, {"choices": [{"index": 0}]}, "choices[1].turns", "expected a list of texts"),

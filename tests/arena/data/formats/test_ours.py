@@ -168,10 +168,10 @@ def test_every_error_of_a_line_is_listed_and_a_text_may_be_empty_but_not_missing
     row = {**COMPARISON, "rating": 9, "rater_kind": "robot", "seconds": "soon"}
     fields = [field for _, field, _ in problems(write_lines(tmp_path, "a.jsonl", row))]
     assert sorted(fields) == ["rater_kind", "rating", "seconds"]
-    rows = [{"prompt": "p", "contestant": "A", "text": ""}, {"prompt": "p", "contestant": "B", "text": None}]
+    rows = [{"prompt": "p", "contestant": "A", "text": ""}, {"prompt": "p", "contestant": "B"}]
     path = write_lines(tmp_path, "a.jsonl", *rows)
     assert read(path)[0] == CompletionRecord("p", ("",), contestant="A", place=read(path)[0].place)
-    assert problems(path) == [(2, "text", "expected a text, found null")]
+    assert problems(path) == [(2, "text", "missing")]
 
 
 class TestCsv:

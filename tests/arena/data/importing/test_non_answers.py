@@ -125,3 +125,19 @@ def test_a_field_of_thinking(
     assert imported(tmp_path, "hello", "hi", thinking=given).ok
     assert (answer_of("heron").thinking, answer_of("heron").extra) == (thinking, extra)
     assert json.dumps(answer_of("heron").turns) == '["hello"]'
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"instruction": "Say hi.", "output": None, "generator": "heron"},
+        {"question_id": "q1", "answer_id": "a1", "model_id": "heron", "text": None, "metadata": {}},
+        {"prompt": "q1", "contestant": "heron", "text": None},
+        {"prompt": "q1", "contestant": "heron", "turns": ["hello", None]},
+    ],
+)
+def test_an_answer_that_is_null_is_a_reply_that_failed(tmp_path: Path, row: dict[str, Any]) -> None:
+    prompts = [write_lines(tmp_path, "prompts.jsonl", QUESTION)] if "instruction" not in row else []
+    report = import_files("birds", [*prompts, write_lines(tmp_path, "answers.jsonl", row)])
+    assert (report.ok, report.counts["completions"].failed) == (True, 1)
+    assert answer_of("heron").turns == []
