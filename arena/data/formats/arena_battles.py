@@ -1,6 +1,6 @@
 """Chatbot Arena battles: model_a, shown first, model_b and the winner. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -23,6 +23,9 @@ from arena.rating.subsets import NO_PROMPT_SUBSET
 FLAGS: Final = {"winner_model_a": "first", "winner_tie": "tie", "winner_model_b": "second"}
 """Columns instead of a winner, of which exactly one is 1."""
 
+_GAMES: Final = {"left": "model_a", "right": "model_b", "prompt_id": "question_id"}
+"""Columns of games as evalica reads them, and as our own file for it has them, by their names here."""
+
 COMMON_PROMPT: Final = "battles"  # prompt of battles without a question
 UNNAMED: Final = "anonymous"  # rater of battles that name none
 
@@ -37,16 +40,25 @@ class Texts(NamedTuple):
 
 
 def recognise(head: Head) -> Kind | None:
+    if _is_of_games(head.fields):
+        return Kind.COMPARISONS
     verdict = "winner" in head.fields or FLAGS.keys() <= head.fields
     return Kind.COMPARISONS if verdict and {"model_a", "model_b"} <= head.fields else None
 
 
+def _is_of_games(columns: Set[str]) -> bool:
+    """Whether these are columns of games alone; beside other columns left and right may be texts."""
+    return columns in ({"left", "right", "winner"}, {*_GAMES, "winner", "prompt"})
+
+
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    mentions = Mentions()
-    return read_rows(file, lambda fields: _records(fields, mentions))
+    mentions, names = Mentions(), _GAMES if _is_of_games(set(file.columns())) else {}
+    return read_rows(file, lambda fields: _records(fields, mentions, names))
 
 
-def _records(fields: Fields, mentions: Mentions) -> Iterator[Item]:
+def _records(fields: Fields, mentions: Mentions, names: Mapping[str, str]) -> Iterator[Item]:
+    for name, ours in names.items():
+        fields.put(ours, fields.take(name))
     texts = _texts(fields)
     comparison = _battle(fields, texts)
     if fields.problems:
@@ -141,7 +153,8 @@ def _turns(fields: Fields, name: str) -> Turns:
 FORMAT = Format(
     "arena-battles",
     "Chatbot Arena battles",
-    "model_a, model_b and winner or winner_model_a, winner_model_b and winner_tie",
+    "model_a, model_b and winner or winner_model_a, winner_model_b and winner_tie; left, right and winner "
+    "(evalica)",
     recognise,
     read,
 )

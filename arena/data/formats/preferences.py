@@ -36,7 +36,10 @@ def _is_readable(head: Head) -> bool:
 
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    return read_rows(file, partial(_preference, set()))
+    seen: set[tuple[str, ...]] = set()
+    if file.form is Form.CELLS:  # only our own file, whose cells are safe in a spreadsheet
+        return read_rows(file, lambda fields: _preference(seen, fields.unguarded()))
+    return read_rows(file, partial(_preference, seen))
 
 
 def _preference(seen: set[tuple[str, ...]], fields: Fields) -> Iterator[Item]:

@@ -3,12 +3,13 @@
 import csv
 import io
 import json
+from collections import Counter
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from arena.data.importing.imports import import_files
-from arena.models import Comparison, Pair, Rater, Study
+from arena.models import Comparison, Completion, Pair, Rater, Study
 from arena.people.rater_data import pseudonym
 from leaderboard.files import interchange, selection
 from leaderboard.models import Snapshot
@@ -89,6 +90,39 @@ def test_arena_rows_by_hand_with_pseudonyms_that_tell_nothing(made):
     assert b"Ada" not in content
     other = make.make_study()
     assert pseudonym(made.study, made.person.pk) != pseudonym(other, made.person.pk)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize("asked", [{}, {"conversational": "on"}], ids=["texts", "messages"])
+def test_preferences_import_again_as_gold_labels(made, form, asked, tmp_path):
+    for completion in Completion.objects.all():
+        completion.turns = [f"- point {completion.pk}"]
+        completion.save()
+    content, note = written(made, "preferences", form, **asked)
+    (tmp_path / f"pairs.{form}").write_bytes(content)
+    report = import_files("copy", [tmp_path / f"pairs.{form}"])
+    assert [str(problem) for problem in report.errors] == []
+    labels = {
+        (pair.first.text, pair.second.text) if pair.gold == "first" else (pair.second.text, pair.first.text)
+        for pair in Pair.objects.filter(prompt__study__slug="copy")
+    }
+    expected = rows(written(made, "preferences")[0])
+    assert len(labels) == note["rows"] == len(expected)
+    chosen = {(row["chosen"], row["rejected"]) for row in expected if row["consensus"] != "rejected"}
+    assert chosen <= labels
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+def test_games_for_evalica_import_again(made, form, tmp_path):
+    content, note = written(made, "evalica", form)
+    (tmp_path / f"games.{form}").write_bytes(content)
+    report = import_files("copy", [tmp_path / f"games.{form}"])
+    assert [str(problem) for problem in report.errors] == []
+    copies = Comparison.objects.filter(study__slug="copy")
+    assert len(copies) == note["rows"]
+    given = copies.values_list("rating", flat=True)
+    words = Counter({1: "left", 2: "tie", 3: "right"}[rating] for rating in given)
+    assert words == Counter(row["winner"] for row in rows(written(made, "evalica")[0]))
 
 
 def test_choosing_raters_category_and_ties(made):

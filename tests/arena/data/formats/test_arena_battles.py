@@ -241,3 +241,19 @@ def test_what_is_wrong(
     (found,) = problems(write_lines(tmp_path, "battles.jsonl", good, {**good, **changes}))
     assert found[:2] == (2, field)
     assert reason in found[2]
+
+
+@pytest.mark.parametrize("more", [{}, {"prompt": "p12", "prompt_id": "q1"}])
+def test_games_for_evalica_are_battles(tmp_path: Path, more: dict[str, str]) -> None:
+    rows = [
+        {"left": "lark", "right": "wren", "winner": winner, **more} for winner in ("left", "tie", "right")
+    ]
+    found = [
+        item
+        for item in read(write_lines(tmp_path, "games.jsonl", *rows))
+        if isinstance(item, ComparisonRecord)
+    ]
+    assert [(each.first, each.second, each.rating) for each in found] == [
+        ("lark", "wren", rating) for rating in (1, 2, 3)
+    ]
+    assert {each.prompt for each in found} == {more.get("prompt_id", "battles")}

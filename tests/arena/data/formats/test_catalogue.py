@@ -85,6 +85,8 @@ HEADS: Final[list[tuple[str, Kind, str]]] = [
         "id model_a model_b prompt response_a response_b winner_model_a winner_model_b winner_tie",
     ),
     ("study", Kind.STUDY, "slug name guidelines tasks points gold_share"),
+    ("arena-battles", Kind.COMPARISONS, "left right winner"),
+    ("arena-battles", Kind.COMPARISONS, "left right winner prompt prompt_id"),
     ("arena-hard", Kind.PROMPTS, "uid category subcategory prompt"),
     ("arena-hard", Kind.COMPLETIONS, "uid ans_id model messages tstamp metadata"),
     ("arena-hard", Kind.COMPARISONS, "uid category judge model baseline games"),
