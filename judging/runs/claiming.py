@@ -297,7 +297,7 @@ class _Batch:
         for asked, plan in self._placed(plans):
             by_run[plan.work.run.pk].append((plan, self._call(plan.work, asked), asked))
         limited = [one for wanted in by_run.values() for one in wanted if self._is_limited(one)]
-        limits = Limits(asked.model for _, _, asked in limited)
+        limits = Limits([asked.model for _, _, asked in limited])
         let_in = list(filter(None, (self._let_in(wanted, limits) for _, wanted in sorted(by_run.items()))))
         granted = reserve([(call, asked.model) for wanted in let_in for _, call, asked in wanted])
         for wanted in let_in:

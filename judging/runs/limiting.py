@@ -6,7 +6,7 @@ their ids, and those of addresses after them.
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import reduce
@@ -52,10 +52,10 @@ Key = tuple[str, str, str]
 class Limits:
     """The rate limits of models, locked until the transaction ends."""
 
-    def __init__(self, models: Iterable[AskedModel]) -> None:
+    def __init__(self, models: Collection[AskedModel]) -> None:
         self._now = time.time()
         self._rows = _locked({_key(model) for model in models})
-        self._addresses = _locked_if_troubled({model.base_url for model in models})
+        self._addresses = _locked_addresses({model.base_url for model in models})
         _count_in_flight(self._rows.values(), self._now)
 
     def start(self, call: PaidCall, model: AskedModel, lease: timedelta) -> float:
@@ -107,8 +107,7 @@ def end(calls: Sequence[EndedCall]) -> list[Outage | None]:
     else:
         rows = _locked(keys)
     unreachable = {one.model.base_url for one in calls if _kind(one) == UNREACHABLE}
-    at = {key[0]: row for key, row in _locked({(url, "", "") for url in unreachable}).items()}
-    at |= _locked_if_troubled(addresses - unreachable)
+    at = _locked_addresses(addresses, unreachable)
     outages = [_end(one, rows.get(_key(one.model)), at.get(one.model.base_url), now) for one in calls]
     for row in (*rows.values(), *at.values()):
         _save(row)
@@ -235,10 +234,11 @@ def _locked(keys: Collection[Key]) -> dict[Key, RateLimit]:
     return found
 
 
-def _locked_if_troubled(addresses: Collection[str]) -> dict[str, RateLimit]:
-    """The rows of addresses that were not to be reached, locked; the others are nobody's concern."""
-    of_addresses = RateLimit.objects.filter(base_url__in=addresses, model="", failures__gt=0)
-    return {key[0]: row for key, row in _locked({row.key for row in of_addresses}).items()}
+def _locked_addresses(addresses: Set[str], unreachable: Set[str] = frozenset()) -> dict[str, RateLimit]:
+    """The rows of addresses that cannot be reached, locked; the others are nobody's concern."""
+    troubled = RateLimit.objects.filter(base_url__in=addresses, model="", failures__gt=0)
+    keys = {(url, "", "") for url in unreachable | set(troubled.values_list("base_url", flat=True))}
+    return {key[0]: row for key, row in _locked(keys).items()}
 
 
 def _save(row: RateLimit) -> None:
