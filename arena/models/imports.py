@@ -36,6 +36,7 @@ class ImportJob(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.UPLOADING)
     attempts = models.PositiveSmallIntegerField(default=0)
     """How often a worker began the work that the state names."""
+    leaves_out = models.BooleanField(default=False)  # rows that cannot be read, as many as the report says
     check_seconds = models.FloatField(null=True)
     report = models.JSONField(null=True)  # ``ImportReport.to_dict`` of the last check or of the import
     error = models.CharField(max_length=500, blank=True)  # why nothing was imported: a sentence
@@ -103,3 +104,23 @@ class ImportChunk(models.Model):
 
     def __str__(self) -> str:
         return f"piece {self.position} of {self.file_id}"
+
+
+class LeftOutRows(models.Model):
+    """Rows of an imported file that were not read, by reason; once for each content of a file."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="left_out_rows")
+    file = models.CharField(max_length=255)
+    digest = models.CharField(max_length=64)  # SHA-256 of the file
+    reason = models.TextField()
+    rows = models.PositiveIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "digest", "reason"], name="left_out_rows_counted_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rows} rows of {self.file}"

@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
+from leaderboard.data.counting import left_out_by_reason
 from leaderboard.data.figure import coverage_bars, length_boxes
 from leaderboard.data.table import (
     EVERYTHING,
@@ -18,6 +19,7 @@ from leaderboard.data.table import (
     TextLengths,
     all_lengths_table,
     coverage_table,
+    left_out_table,
     length_words,
     lengths_table,
     text_contestants_table,
@@ -101,6 +103,13 @@ class DataPage(Page):
         return found.csv_url if found else ""
 
     def _panels(self) -> Iterator[Panel]:
+        if left_out := left_out_by_reason(self.study):
+            yield self.make_panel(
+                "left-out",
+                "Rows of files that were left out",
+                "Rows that could not be read, in imports that left them out. They count nowhere here.",
+                left_out_table(left_out),
+            )
         content = self.content
         if content is None:
             return

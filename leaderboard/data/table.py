@@ -140,6 +140,10 @@ def unscored_table(content: Content) -> DataTable:
     return DataTable("Pairs not rated", columns, tuple(rows))
 
 
+def left_out_table(reasons: Mapping[str, int]) -> DataTable:
+    return DataTable("Rows of imported files that were left out", ("Reason", "Rows"), tuple(reasons.items()))
+
+
 def _in_tenths(value: float | None) -> Cell:
     return None if value is None else round(value, 1)
 

@@ -44,14 +44,14 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     if kind is Kind.PAIRS:
         yield from read_rows(file, _item)
         return
-    pairs: list[TextPair] = []
+    pairs: list[TextPair | None] = []
 
     def keep(fields: Fields) -> Iterator[Item]:
         pairs.append(_pair(fields))
         yield from ()
 
     for other in companions.get(Kind.PAIRS, ()):
-        for _ in read_rows(other, keep):
+        for _ in read_rows(other, keep, pass_by=lambda: pairs.append(None)):
             pass
     if not pairs:
         yield file.problem(0, "its lines follow those of the pairs; import the file of the pairs with it")
@@ -61,7 +61,7 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     judge = judge_of(file, name, model=name)
     yield judge
     shown, left = SWAPPED if EXCHANGED in parts else AS_GIVEN, iter(pairs)
-    yield from read_rows(file, partial(_judged, judge, shown, left))
+    yield from read_rows(file, partial(_judged, judge, shown, left), pass_by=lambda: next(left, None))
     if more := sum(1 for _ in left):
         yield file.problem(0, f"{more} of the {len(pairs)} pairs have no line here")
 
@@ -80,7 +80,10 @@ def _item(fields: Fields) -> Iterator[Item]:
     yield pair.gold(GOLD[label or 0], SOURCE)
 
 
-def _judged(judge: RaterRecord, shown: Shown, pairs: Iterator[TextPair], fields: Fields) -> Iterator[Item]:
+def _judged(
+    judge: RaterRecord, shown: Shown, pairs: Iterator[TextPair | None], fields: Fields
+) -> Iterator[Item]:
+    """A verdict on the next pair, which is None where the line of the pair was left out."""
     pair, output = next(pairs, None), fields.integer("output", least=0, most=2)
     if pair is None:
         fields.problem("output", "the file of the pairs has no such line")

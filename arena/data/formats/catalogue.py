@@ -109,15 +109,18 @@ class Source:
         """Records and problems; an error that ends the file is the last problem."""
         read, subset = self.format.read(self.file, self.kind, companions), self.file.about.subset
         is_empty = self.kind is not Kind.NOTHING
+        if self.file.left_out and self.kind is Kind.QUESTIONS and "position" not in self.file.columns():
+            reason = "its rows count by their order, so none can be left out; give each a position"
+            yield self.file.problem(0, reason)
         try:
             for item in read:
                 is_empty = False
                 yield _moved(item, subset) if subset else item
         except BrokenFileError as error:
             is_empty = False
-            yield error.problem
+            yield error.problem._replace(of_row=False)
         yield from self.file.notes()
-        if is_empty:
+        if is_empty and not self.file.left_out:
             yield Note(self.file.place(), "the file has no rows below its header")
         self.file.position = self.file.size
 
@@ -144,7 +147,7 @@ class Sources:
 
     def items(self) -> Iterator[Item]:
         """The problems and notes, then all records in the order of import."""
-        yield from self.problems
+        yield from (problem._replace(of_row=False) for problem in self.problems)
         yield from self.notes
         for source in self.sources:
             if kinds := source.file.about.raters:

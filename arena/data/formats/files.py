@@ -9,7 +9,7 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
@@ -386,6 +386,7 @@ class InputFile:
     ``name`` is used in messages, ``position`` counts the bytes read, ``unit`` is what places count. Of a
     workbook one ``sheet`` is read, the first with a table unless one is named; ``sheets`` are the names of
     all, that one first. ``header`` says which rows name the columns of a table, as ``headers.find`` takes it.
+    Rows ``left_out`` are not read.
     """
 
     path: Path
@@ -397,6 +398,7 @@ class InputFile:
     position: int = field(init=False, default=0)
     unit: str = field(init=False, default="line")
     sheets: list[str] = field(init=False, default_factory=list)
+    left_out: Collection[int] = field(init=False, default=())
     header_read: Header | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -567,7 +569,7 @@ class InputFile:
                     yield self.problem(number, f"expected a JSON object, found {found}")
         except JsonError as error:
             self.unit = "line"
-            yield self.problem(error.line, str(error))
+            raise BrokenFileError(self.problem(error.line, str(error))) from error
 
     def _check_line_ends(self, start: bytes) -> None:
         """Raise BrokenFileError for lines that end in CR alone: they would read as one."""

@@ -315,13 +315,19 @@ Build: TypeAlias = Callable[[Fields], Iterable[Item]]
 """Makes the records of one row; problems stay in its fields."""
 
 
-def read_rows(file: InputFile, build: Build, *, lenient: bool = False) -> Iterator[Item]:
+def read_rows(
+    file: InputFile, build: Build, *, lenient: bool = False, pass_by: Callable[[], object] = tuple
+) -> Iterator[Item]:
     """The records that ``build`` makes of each row, or the row's problems.
 
-    ``lenient`` takes numbers and JSON as texts in every form.
+    ``lenient`` takes numbers and JSON as texts in every form. ``pass_by`` is called for each row that is left
+    out, by formats in which the order of rows tells what they are about.
     """
     formulas = _Formulas() if file.form is Form.CELLS else None
     for row in file.rows():
+        if (row.place.line if isinstance(row, Problem) else row[0]) in file.left_out:
+            pass_by()
+            continue
         if isinstance(row, Problem):
             yield row
             continue

@@ -58,11 +58,12 @@ NOWHERE: Final = Place("records")
 
 
 class Problem(NamedTuple):
-    """An error that prevents an import."""
+    """An error that prevents an import; ``of_row`` unless more than the row at its place is wrong."""
 
     place: Place
     field: str
     reason: str
+    of_row: bool = True
 
     def __str__(self) -> str:
         return f"{self.place}: {self.field}: {self.reason}" if self.field else f"{self.place}: {self.reason}"

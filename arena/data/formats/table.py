@@ -404,12 +404,13 @@ class _Reader:
         for value, (place, name) in self._unknown.items():
             if len(self._values) > MOST_VALUES:
                 reason = f'"{value}" is one of more than {MOST_VALUES} values; a column of verdicts has few'
-                yield Problem(place, name, reason)
+                yield Problem(place, name, reason, of_row=False)
                 return
             rows = "1 row" if self._values[value] == 1 else f"{self._values[value]:,} rows"
             way_out = f"choose one on the import page or say {_value_option(value, 'MEANING')}"
             meanings = ", ".join(self._mapping.meanings())
-            yield Problem(place, name, f'"{value}", in {rows}, has no known meaning; {way_out}: {meanings}')
+            reason = f'"{value}", in {rows}, has no known meaning; {way_out}: {meanings}'
+            yield Problem(place, name, reason, of_row=False)
 
     def _row(self, row: Fields) -> Iterator[Item]:
         mapping = self._mapping

@@ -1,9 +1,10 @@
 """What an import did or would do, as data that can be stored as JSON."""
 
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from django.core.validators import slug_re
 from django.db import models
@@ -149,7 +150,7 @@ KINDS: Final = (
 )
 KEPT_ERRORS: Final = 1000
 KEPT_GROUPS: Final = 100
-MORE_PLACES: Final = 3
+MORE_PLACES: Final = 10
 KEPT_NOTES: Final = 200
 PREVIEW_ROWS: Final = 5
 PREVIEW_CHARACTERS: Final = 200  # a text may be megabytes long
@@ -181,7 +182,7 @@ class Counted(NamedTuple):
 
 @dataclass
 class ErrorGroup:
-    """The same error, wherever it is."""
+    """The same error, wherever it is and whatever values it names."""
 
     first: Problem
     count: int = 1
@@ -204,6 +205,33 @@ class ErrorGroup:
         self.count += 1
         if len(self.more) < MORE_PLACES:
             self.more.append(place)
+
+
+_VALUE: Final = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'(?!\w)")
+_OTHER_ROW: Final = re.compile(r"\bin (?:\S+, )?(?:line|row|object) \d+")
+_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+def reason_of(problem: Problem) -> str:
+    """The error without the values that it names, by which errors are grouped and rows counted."""
+    text = f"{problem.field}: {problem.reason}" if problem.field else problem.reason
+    return _NUMBER.sub("…", _OTHER_ROW.sub("in another row", _VALUE.sub("…", text)))
+
+
+LeftOut: TypeAlias = dict[str, dict[int, str]]
+"""Rows that are not read, by file: their numbers, and why."""
+
+
+class RowCount(NamedTuple):
+    """Rows of a file, known by name and SHA-256, that were left out for one reason."""
+
+    file: str
+    digest: str
+    reason: str
+    rows: int
+
+    def __str__(self) -> str:
+        return f"{self.file}: {counted(self.rows, 'rows')} left out: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -266,6 +294,11 @@ class ImportReport:
     error_count: int = 0
     groups: dict[str, ErrorGroup] = field(default_factory=dict)
     """All errors by field and reason; the first KEPT_GROUPS."""
+    bad_rows: LeftOut = field(default_factory=dict, compare=False)  # with errors, while the import runs
+    beyond_rows: int = 0  # errors that concern more than the row where they are
+    left_out: list[RowCount] = field(default_factory=list)
+    to_leave_out: list[RowCount] = field(default_factory=list)
+    """What an import would leave out that leaves out all rows with errors; empty if it cannot."""
     notes: list[Note] = field(default_factory=list)  # the first KEPT_NOTES of ``note_count``
     note_count: int = 0
     missing: Missing = field(default_factory=Missing)
@@ -295,7 +328,8 @@ class ImportReport:
     def added(self) -> str:
         """What is new, as a sentence."""
         new = [counted(counts.added, kind) for kind, counts in self.counts.items() if counts.added]
-        return f"{'In a new study' if self.creates_study else 'New'}: {', '.join(new) or 'nothing'}."
+        less = f" Left out: {counted(self.rows_left_out, 'rows')}." if self.left_out else ""
+        return f"{'In a new study' if self.creates_study else 'New'}: {', '.join(new) or 'nothing'}.{less}"
 
     @property
     def counted(self) -> "Counted":
@@ -315,23 +349,47 @@ class ImportReport:
         )
 
     @property
+    def may_leave_out(self) -> bool:
+        """Whether all errors are of rows, and there are others."""
+        return not self.ok and not self.beyond_rows and self.records > 0
+
+    @property
+    def rows_left_out(self) -> int:
+        return sum(one.rows for one in self.left_out)
+
+    @property
+    def rows_to_leave_out(self) -> int:
+        return sum(one.rows for one in self.to_leave_out)
+
+    @property
     def ungrouped(self) -> int:
         """Errors that are in none of ``groups``."""
         return self.error_count - sum(group.count for group in self.groups.values())
 
     def error(self, problem: Problem) -> None:
-        problem = Problem(problem.place, visible(problem.field), visible(problem.reason))
+        place = problem.place
+        problem = problem._replace(field=visible(problem.field), reason=visible(problem.reason))
         self.error_count += 1
         if len(self.errors) < KEPT_ERRORS:
             self.errors.append(problem)
-        key = f"{problem.field}: {problem.reason}"
+        if problem.of_row and place.line:
+            key = reason_of(problem)
+            self.implicate(place, key)
+        else:
+            key = f"{problem.field}: {problem.reason}"
+            self.beyond_rows += 1
         if key in self.groups:
-            self.groups[key].add(problem.place)
+            self.groups[key].add(place)
         elif len(self.groups) < KEPT_GROUPS:
             self.groups[key] = ErrorGroup(problem)
 
-    def refuse(self, place: Place, name: str, reason: str) -> None:
-        self.error(Problem(place, name, reason))
+    def refuse(self, place: Place, name: str, reason: str, *, of_row: bool = True) -> None:
+        self.error(Problem(place, name, reason, of_row))
+
+    def implicate(self, place: Place, reason: str) -> None:
+        """Count a row as unreadable for what an error elsewhere says already."""
+        if place.line:
+            self.bad_rows.setdefault(place.file, {}).setdefault(place.line, reason)
 
     def note(self, place: Place, text: str) -> None:
         self.note_count += 1
@@ -348,7 +406,7 @@ class ImportReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON values that any database stores."""
-        values: dict[str, Any] = storable(asdict(self))
+        values: dict[str, Any] = storable(asdict(replace(self, bad_rows={})))
         return values
 
     @classmethod
@@ -363,6 +421,8 @@ class ImportReport:
                 )
                 for key, group in values.get("groups", {}).items()
             },
+            "left_out": [RowCount(*one) for one in values.get("left_out", ())],
+            "to_leave_out": [RowCount(*one) for one in values.get("to_leave_out", ())],
             "notes": [Note(Place(*place), text) for place, text in values["notes"]],
             "unused": [Unused(Place(*place), tuple(names)) for place, names in values.get("unused", ())],
             "missing": Missing.from_dict(values["missing"]),
@@ -372,8 +432,8 @@ class ImportReport:
         return cls(**{column.name: rebuilt[column.name] for column in fields(cls) if column.name in rebuilt})
 
 
-def _problem(place: Sequence[Any], name: str, reason: str) -> Problem:
-    return Problem(Place(*place), name, reason)
+def _problem(place: Sequence[Any], *said: Any) -> Problem:
+    return Problem(Place(*place), *said)
 
 
 def _shown(record: Record) -> dict[str, str]:

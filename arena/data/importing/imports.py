@@ -1,7 +1,9 @@
 """Imports: one transaction, all or nothing; the same input twice adds nothing."""
 
+import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -11,6 +13,7 @@ from django.db import connection, transaction
 
 from arena.audit.recording import Kind, record
 from arena.data.formats import catalogue
+from arena.data.formats.catalogue import Sources
 from arena.data.formats.files import About, InputFile
 from arena.data.formats.reading import DataSet
 from arena.data.formats.records import (
@@ -40,14 +43,14 @@ from arena.data.formats.table import ColumnMapping
 from arena.data.importing.checked_texts import Answers, Questions, Scores
 from arena.data.importing.comparisons import Comparisons
 from arena.data.importing.features import Features
-from arena.data.importing.import_report import ImportReport, find_missing, is_slug
+from arena.data.importing.import_report import ImportReport, LeftOut, RowCount, find_missing, is_slug
 from arena.data.importing.known import known_to
 from arena.data.importing.raters import Raters
 from arena.data.importing.scratch import unlocked_database
 from arena.data.importing.settings import Settings
 from arena.data.importing.sides import Pairs, SideFinder
 from arena.data.importing.texts import Completions, Contestants, Prompts
-from arena.models import Comparison, Pair, Study
+from arena.models import Comparison, LeftOutRows, Pair, Study
 from arena.models.signals import study_changed
 from arena.pages import addresses
 from arena.pages.permissions import Visitor
@@ -99,26 +102,75 @@ def import_files(
     sheet: str = "",
     header: str = "",
     about: About = catalogue.ABOUT,
+    leave_out_rows: bool = False,
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Import files and folders; see ``catalogue.gather`` and ``import_records``.
+    """Import files and folders; see ``catalogue.gather``, ``leaving_out`` and ``import_records``.
 
     Raises InvalidStudyError and UnknownFormatError; other errors are in the report.
     """
     check_slug(study_slug)
+    found = list(paths)
     known = partial(known_to, Study.objects.filter(slug=study_slug))
-    sources = catalogue.gather(
-        paths, format_name, mapping=mapping, sheet=sheet, header=header, about=about, known=known
-    )
-    return import_records(
-        study_slug,
-        sources.items(),
-        data_set=sources.data_set,
-        dry_run=dry_run,
-        progress=progress,
-        share=lambda: sources.progress,
-    )
+
+    def gather() -> Sources:
+        return catalogue.gather(
+            found, format_name, mapping=mapping, sheet=sheet, header=header, about=about, known=known
+        )
+
+    def run(sources: Sources, left_out: Sequence[RowCount] = ()) -> ImportReport:
+        return import_records(
+            study_slug,
+            sources.items(),
+            data_set=sources.data_set,
+            left_out=left_out,
+            dry_run=dry_run,
+            progress=progress,
+            share=lambda: sources.progress,
+        )
+
+    return leaving_out(gather, run) if leave_out_rows else run(gather())
+
+
+MOST_PASSES: Final = 10
+
+
+def leaving_out(
+    gather: Callable[[], Sources],
+    run: Callable[[Sources, Sequence[RowCount]], ImportReport],
+    bad: LeftOut | None = None,
+) -> ImportReport:
+    """Import without the ``bad`` rows, those that have errors, and those that then have some.
+
+    ``run`` imports sources without some rows. Errors that concern more than rows stay in the report.
+    """
+    bad = dict(bad or {})
+    for _ in range(MOST_PASSES):
+        sources = gather()
+        left_out = _without(sources, bad)
+        report = run(sources, left_out)
+        fresh = {
+            file: rows for file, rows in report.bad_rows.items() if rows.keys() - bad.get(file, {}).keys()
+        }
+        if report.ok or report.beyond_rows or not fresh:
+            break
+        for file, rows in fresh.items():
+            bad[file] = rows | bad.get(file, {})
+    report.left_out = left_out
+    return report
+
+
+def _without(sources: Sources, bad: LeftOut) -> list[RowCount]:
+    """Have the sources leave out these rows; their numbers by reason, the most frequent first."""
+    found = []
+    for file in (source.file for source in sources.sources if source.file.name in bad):
+        file.left_out = bad[file.name].keys()
+        with file.path.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        reasons = Counter(bad[file.name].values()).most_common()
+        found += [RowCount(Path(file.name).name[-255:], digest, reason, rows) for reason, rows in reasons]
+    return found
 
 
 def import_records(
@@ -127,6 +179,7 @@ def import_records(
     *,
     by: Visitor | None = None,
     data_set: DataSet | None = None,
+    left_out: Sequence[RowCount] = (),
     dry_run: bool = False,
     progress: Progress | None = None,
     share: Callable[[], float] = float,
@@ -135,10 +188,11 @@ def import_records(
 
     One transaction under a lock on the study; an error or a dry run changes nothing, and on SQLite a dry run
     keeps nobody from writing. What others name must come first. ``by`` is who is named in the log,
-    ``data_set`` the one the records are from, ``share`` that of what was read. Raises InvalidStudyError.
+    ``data_set`` the one the records are from, ``left_out`` what was left out of them, ``share`` that of what
+    was read. Raises InvalidStudyError.
     """
     check_slug(study_slug)
-    report = ImportReport(study_slug, dry_run)
+    report = ImportReport(study_slug, dry_run, left_out=list(left_out))
     with unlocked_database() if dry_run else nullcontext(), transaction.atomic():
         _check_new(study_slug)
         texts = _texts(study_slug, data_set)
@@ -151,6 +205,9 @@ def import_records(
                 progress(report.records, place, share())
         run.end()
         if report.applied:
+            LeftOutRows.objects.bulk_create(
+                [LeftOutRows(study=study, **one._asdict()) for one in left_out], ignore_conflicts=True
+            )
             record(Kind.IMPORTED, by, report.added, study=study)
         else:
             transaction.set_rollback(True)
@@ -266,7 +323,7 @@ class _Run:
         self._raters.end()
         if report.records == 0 and report.ok:
             place = report.notes[0].place if report.notes else NOWHERE
-            report.refuse(place, "", "the files contain nothing to import")
+            report.refuse(place, "", "the files contain nothing to import", of_row=False)
         report.missing = find_missing(self.study)
         if report.counts["hidden checks"].written and not self.study.gold_share:
             report.note(NOWHERE, NOT_ASKED)

@@ -218,8 +218,8 @@ class Opinions(ABC, Generic[RecordT, FoundT]):
         verdict = self._verdict(record)
         found = self._found(record)
         rater = self._raters.find(record.rater_kind, record.rater)
-        if rater is None:
-            self._raters.leave_out(record.rater_kind, record.rater)
+        if rater is None and not self._raters.leave_out(record.rater_kind, record.rater):
+            self._report.implicate(record.place, "names a rater that cannot be called so")
         if not ok or verdict is None or found is None or rater is None:
             return None
         about, subject = found
@@ -259,7 +259,7 @@ class Opinions(ABC, Generic[RecordT, FoundT]):
             self._mixed.add((item.rater, record.place.file))
             reason = f'"{record.rater}" takes its name from the path, but has another {self.what} in {other}'
             way_out = "these are two raters: rename a folder or file"
-            self._report.refuse(record.place, "rater", f"{reason}; {way_out}")
+            self._report.refuse(record.place, "rater", f"{reason}; {way_out}", of_row=False)
         return True
 
     def _is_stored(self, item: Resolved[RecordT, FoundT], by_id: dict[tuple[int, str], Stored]) -> bool:

@@ -75,11 +75,12 @@ class Raters:
         known = self._raters.get(key)
         return not self._without[key] and (known is None or bool(derived_from) > known.is_panel)
 
-    def leave_out(self, kind: str, name: str) -> None:
-        """Count a rating of a panel that was left out."""
+    def leave_out(self, kind: str, name: str) -> bool:
+        """Count a rating of a panel that was left out; False for another rater, who is wrong."""
         key = (kind, slug_of(name))
         if key in self._left_out:
             self._without[key] += 1
+        return key in self._left_out
 
     def end(self) -> None:
         """Tell whom nothing calls a person or a judge, which panels were left out, and why."""

@@ -52,6 +52,7 @@ _CONTESTANT_COLUMNS = (
 _ABOUT_ONE: Final[tuple[type[Model], ...]] = (Score, Answer, Assignment, CompletionFeature)
 """What a completion has that would be wrong of another text."""
 
+WRONG_NAME: Final = "names a model that cannot be called so"
 ADD_IT: Final = "add it or correct its"  # what to do about an unknown name
 
 
@@ -64,7 +65,7 @@ class Contestants:
         self._folded = {folded(name): name for name in self._by_name}
         self._slugs = {contestant.slug: contestant.name for contestant in self._by_name.values()}
         self._places = Places(report)
-        self._wrong: set[str] = set()
+        self._wrong: set[str] = set()  # said once, and of each row that names it
         self._had_some = bool(self._by_name)
         self.are_listed = False
         """Whether the import lists its contestants, so that completions introduce none."""
@@ -78,7 +79,9 @@ class Contestants:
 
     def refuse_unknown(self, name: str, place: Place, field: str) -> None:
         """Report a name that no contestant has, unless the report says already what is wrong with it."""
-        if name not in self._wrong:
+        if name in self._wrong:
+            self._report.implicate(place, WRONG_NAME)
+        else:
             self._report.refuse(place, field, f'unknown model "{name}"; {ADD_IT} name')
 
     def take(self, records: list[ContestantRecord]) -> None:
@@ -87,6 +90,8 @@ class Contestants:
         for record in records:
             self.are_listed |= not record.implied
             known = new.get(record.name) or self._by_name.get(record.name)
+            if record.implied and record.name in self._wrong:
+                self._report.implicate(record.place, WRONG_NAME)
             if record.implied and (known or record.name in self._wrong):
                 continue
             if self._refused(record) or (known is None and not self._is_new(record)):

@@ -3,10 +3,11 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, Final, TypeAlias
 
@@ -24,8 +25,8 @@ from arena.data.formats.files import About, BrokenFileError, InputFile
 from arena.data.formats.reading import Kind
 from arena.data.formats.records import Item
 from arena.data.formats.table import KINDS, ColumnMapping
-from arena.data.importing.import_report import ImportReport, storable
-from arena.data.importing.imports import import_records
+from arena.data.importing.import_report import ImportReport, RowCount, storable
+from arena.data.importing.imports import import_records, leaving_out
 from arena.data.importing.known import known_to
 from arena.data.importing.scratch import delete_left, scratch_folder
 from arena.models import ImportChunk, ImportFile, ImportJob, Study
@@ -207,21 +208,30 @@ def request_check(job: ImportJob, files: Iterable[ImportFile] = ()) -> bool:
     return _request(job, [State.UPLOADING, State.CHECKED], State.CHECKING, files)
 
 
-def request_apply(job: ImportJob) -> bool:
-    """Request the import of files without errors; False if it is too late.
+def request_apply(job: ImportJob, *, leave_out: bool = False) -> bool:
+    """Request the import of files without errors, or without the rows that have some; False if too late.
 
     ``job`` is as the operator saw it: after a newer check the request has no effect.
     """
-    if (job.report or {}).get("error_count") != 0:
+    report = job.report or {}
+    if report.get("error_count") != 0 and not (leave_out and report.get("to_leave_out")):
         return False
-    return _request(job, [State.CHECKED], State.APPLYING)
+    return _request(job, [State.CHECKED], State.APPLYING, leaves_out=leave_out)
 
 
-def _request(job: ImportJob, before: list[str], state: str, files: Iterable[ImportFile] = ()) -> bool:
+def _request(
+    job: ImportJob,
+    before: list[str],
+    state: str,
+    files: Iterable[ImportFile] = (),
+    *,
+    leaves_out: bool = False,
+) -> bool:
     with transaction.atomic():
         # On condition of the state before, so that of two requests one has an effect.
         rows = ImportJob.objects.filter(pk=job.pk, state__in=before, touched_at=job.touched_at)
-        changed = rows.update(state=state, attempts=0, error="", touched_at=timezone.now())
+        now = timezone.now()
+        changed = rows.update(state=state, leaves_out=leaves_out, attempts=0, error="", touched_at=now)
         if not changed:
             return False
         for file in files:
@@ -405,8 +415,15 @@ ATTEMPTS: Final = 3  # a job begun so often without an end is given up: it may b
 LOOK_EVERY: Final = 500  # records between two looks for a request to stop
 
 
+CHANGED: Final = "Nothing was imported: the study changed after the check, and now the files have errors."
+
+
 class _StoppedError(Exception):
     """Somebody requested the job's end."""
+
+
+class _ChangedError(Exception):
+    """Other rows cannot be read than the operator saw."""
 
 
 def check(job: int) -> None:
@@ -430,6 +447,11 @@ def _run(pk: int, state: str, work: Callable[[ImportJob], None]) -> None:
                 work(job)
         except _StoppedError:
             end(pk, State.CANCELLED, "Nothing was imported.")
+        except _ChangedError:
+            reason = "now other rows cannot be read than at the check; check the files again"
+            ImportJob.objects.filter(pk=pk).update(
+                state=State.CHECKED, error=f"Nothing was imported: {reason}."
+            )
         except Exception as error:
             if trouble(error):
                 # The database is busy or away. The job keeps its state; the sweep asks for it again.
@@ -461,8 +483,13 @@ def _check(job: ImportJob) -> None:
     with unpacked(job) as files:
         sources = sources_with_suggestions(files)
         looks = {row.name: describe(row, file, sources) for row, file in files}
-        report = import_records(job.study.slug, _watched(job, sources), dry_run=True)
+        report = _import(job, sources, dry_run=True)
         report.looks = looks
+        if report.may_leave_out:
+            rest = leaving_out(
+                lambda: sources_of(files), partial(_import, job, dry_run=True), report.bad_rows
+            )
+            report.to_leave_out = rest.left_out if rest.ok else []
     ImportJob.objects.filter(pk=job.pk, state=State.CHECKING).update(
         state=State.CHECKED, report=report.to_dict(), check_seconds=time.monotonic() - started
     )
@@ -477,10 +504,26 @@ def _apply(job: ImportJob) -> None:
             held = rows.filter(pk=job.pk, state=State.APPLYING).first()
             if held is None:
                 return
-            report = import_records(job.study.slug, _watched(job, sources), by=job.user)
+            report = _import(job, sources)
+            if held.leaves_out and report.may_leave_out:
+                report = leaving_out(lambda: sources_of(files), partial(_import, job), report.bad_rows)
             if is_to_stop(job.pk):
                 raise _StoppedError
+            if report.left_out and report.left_out != _seen(held):
+                raise _ChangedError
             _settle(held, report)
+
+
+def _import(
+    job: ImportJob, sources: Sources, left_out: Sequence[RowCount] = (), *, dry_run: bool = False
+) -> ImportReport:
+    items = _watched(job, sources)
+    return import_records(job.study.slug, items, by=job.user, left_out=left_out, dry_run=dry_run)
+
+
+def _seen(job: ImportJob) -> list[RowCount]:
+    """The rows of which the operator said that they be left out."""
+    return ImportReport.from_dict(job.report or {}).to_leave_out
 
 
 def _settle(job: ImportJob, report: ImportReport) -> None:
@@ -489,8 +532,7 @@ def _settle(job: ImportJob, report: ImportReport) -> None:
     if report.applied:
         end(job.pk, State.APPLIED)
     else:
-        error = "Nothing was imported: the study changed after the check, and now the files have errors."
-        ImportJob.objects.filter(pk=job.pk).update(state=State.CHECKED, error=error)
+        ImportJob.objects.filter(pk=job.pk).update(state=State.CHECKED, error=CHANGED)
 
 
 def _watched(job: ImportJob, sources: Sources) -> Iterator[Item]:

@@ -109,7 +109,7 @@ def job(request: OperatorRequest, job: int) -> HttpResponse:
         return _page(request, "job.html", _about(found, _forms(found)))
     if "cancel" in request.POST:
         jobs.cancel(found)
-    elif "apply" in request.POST:
+    elif "apply" in request.POST or "leave_out" in request.POST:
         _apply(request, found)
     elif "check" in request.POST and found.state == ImportJob.State.CHECKED:
         forms = _forms(found, request.POST)
@@ -146,7 +146,7 @@ def _apply(request: HttpRequest, job: ImportJob) -> None:
             request, "The files were checked again in the meantime. Look at the new report first."
         )
     else:
-        jobs.request_apply(job)
+        jobs.request_apply(job, leave_out="leave_out" in request.POST)
 
 
 def _take(request: OperatorRequest, quota: QuotaHandler) -> HttpResponse:

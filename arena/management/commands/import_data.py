@@ -96,6 +96,11 @@ class Command(ArenaCommand):
             metavar="VALUE=MEANING",
             help="what a value of winner, rating or gold means, such as 0=tie; repeat for several",
         )
+        parser.add_argument(
+            "--leave-out-rows",
+            action="store_true",
+            help="import the other rows where some cannot be read; the study's page of data counts them",
+        )
         parser.add_argument("--dry-run", action="store_true", help="only check the files")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -108,6 +113,7 @@ class Command(ArenaCommand):
                 sheet=options["sheet"],
                 header=options["header"],
                 about=_about(options),
+                leave_out_rows=options["leave_out_rows"],
                 dry_run=options["dry_run"],
                 progress=self._progress,
             )
@@ -136,7 +142,8 @@ class Command(ArenaCommand):
         if report.ungrouped:
             self.stderr.write(f"and {report.ungrouped:,} more")
         errors = "1 error" if report.error_count == 1 else f"{report.error_count:,} errors"
-        raise CommandError(f"{errors}; nothing was imported.", returncode=1)
+        way_out = " --leave-out-rows imports the other rows." if report.may_leave_out else ""
+        raise CommandError(f"{errors}; nothing was imported.{way_out}", returncode=1)
 
     def _table(self, report: ImportReport) -> None:
         made = " (new)" if report.creates_study else ""
@@ -154,6 +161,8 @@ class Command(ArenaCommand):
             self.stdout.write(f"{name:14}" + "".join(f"{number:>14,}" for number in numbers))
 
     def _warn(self, report: ImportReport) -> None:
+        for one in report.left_out:
+            self.stdout.write(f"Note: {one}")
         for unused in report.unused:
             self.stdout.write(f"Note: {unused}")
         for note in report.notes[:SHOWN_NOTES]:

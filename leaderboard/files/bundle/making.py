@@ -12,6 +12,7 @@ from django.db.models import Q
 
 from arena.data.interchange import question
 from arena.models import Completion, Prompt, Study
+from leaderboard.data.counting import left_out_by_reason
 from leaderboard.files.bundle import archive
 from leaderboard.files.bundle.archive import BundleError, Writer, line_of, place_of, pretty, sha256
 from leaderboard.files.bundle.arrays import (
@@ -73,7 +74,7 @@ count it as a difference.
 | file | what it holds |
 |---|---|
 | `{archive.MANIFEST}` | every file with its size and SHA-256 |
-| `{archive.PARAMETERS}` | method, resamples, seed, interval, versions of everything that computed |
+| `{archive.PARAMETERS}` | method, resamples, seed, interval, versions, and which rows imports left out |
 | `{archive.JUDGES}` | every judge as it was set up: model, protocol, wording, parameters, prices |
 | `{archive.COMPARISONS}` | one line per rating in the order given, columns below |
 | `{archive.CONTESTANTS}` | the ranked models, by number |
@@ -174,6 +175,7 @@ def _parameters(study: Study, snapshot: Snapshot) -> dict[str, Any]:
         "seed": snapshot.seed,
         **snapshot.parameters,
         "simulated": study.simulated,
+        "left_out_rows": left_out_by_reason(study),
         "versions": versions(),
     }
 

@@ -79,16 +79,16 @@ def test_errors_are_listed_with_file_line_field_and_reason_up_to_a_hundred(tmp_p
     err = StringIO()
     with pytest.raises(CommandError, match="130 errors"):
         call_command("import_data", "greetings", str(votes), stderr=err)
+    ten = "; ".join(f"row {number}" for number in range(3, 13))
     same = f"{votes}, row 2: rating: rating 9 is outside the scale 1-8"
-    assert err.getvalue() == f"{same} (130 times, also in row 3; row 4; row 5; ...)\n"
+    assert err.getvalue() == f"{same} (130 times, also in {ten}; ...)\n"
     rows = [f"p1,A,B,ann,{rating},8" for rating in range(9, 139)]
     err = StringIO()
     with pytest.raises(CommandError, match="130 errors"):
         call_command(
             "import_data", "greetings", str(write_lines(tmp_path, "votes.csv", VOTES, *rows)), stderr=err
         )
-    lines = err.getvalue().splitlines()
-    assert (len(lines), lines[-1]) == (101, "and 30 more")
+    assert len(err.getvalue().splitlines()) == 1, "the values that it names do not tell an error apart"
     votes = write_lines(tmp_path, "votes.csv", VOTES, "p1,A,B,ann,1,8")
     with pytest.raises(CommandError, match="1 error; nothing was imported"):
         run("greetings", votes, "--format", "arena-battles")

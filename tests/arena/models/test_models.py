@@ -22,6 +22,7 @@ from arena.models import (
     ImportFile,
     ImportJob,
     Invitation,
+    LeftOutRows,
     Membership,
     Pair,
     Prompt,
@@ -105,6 +106,9 @@ def test_what_stands_once() -> None:
     refused(lambda: ImportFile.objects.create(job=job, number=file.number), "import_file_number_unique")
     again = {"file": file, "position": 0, "data": b""}
     refused(lambda: ImportChunk.objects.create(**again), "import_chunk_position_unique")
+    rows = {"study": job.study, "file": "votes.csv", "digest": "d", "reason": "NaN", "rows": 1}
+    LeftOutRows.objects.create(**rows)
+    refused(lambda: LeftOutRows.objects.create(**rows), "left_out_rows_counted_once")
 
 
 def test_a_contestant_has_one_current_completion_of_a_prompt() -> None:

@@ -5,7 +5,7 @@ import pytest
 from django.utils import timezone
 
 from arena.data.importing.texts import digest_of
-from arena.models import Reference, Study
+from arena.models import LeftOutRows, Reference, Study
 from leaderboard.data.figure import coverage_bars, length_boxes
 from leaderboard.data.page import DataPage
 from leaderboard.data.table import (
@@ -73,6 +73,19 @@ def test_the_page_tables_and_figures_name_everything_and_show_no_text(made, clie
             for kind in ("tables/{}.csv", "tables/{}/", "figures/{}.json"):
                 response = client.get(ADDRESS + kind.format(panel) + f"?measure={measure}")
                 assert SECRET not in response.content.decode()
+
+
+def test_rows_that_imports_left_out_are_counted_by_reason_and_no_file_is_named(made, client):
+    assert "left out" not in client.get(ADDRESS).content.decode()
+    for file, reason, rows in (("anna.csv", "NaN", 2), ("bo.csv", HOSTILE, 3), ("bo.csv", "NaN", 4)):
+        LeftOutRows.objects.create(study=made.study, file=file, digest=file, reason=reason, rows=rows)
+    assert rows_of(client, "left-out") == [
+        {"Reason": "NaN", "Rows": "6"},
+        {"Reason": HOSTILE, "Rows": "3"},
+    ]
+    page = client.get(ADDRESS).content.decode()
+    assert "<img src=x" not in page
+    assert "anna.csv" not in page
 
 
 def test_lengths_coverage_and_unscored_replies_by_hand(made, client):

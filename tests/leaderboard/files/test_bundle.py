@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from arena.models import CompletionFeature, Score
+from arena.models import CompletionFeature, LeftOutRows, Score
 from leaderboard.files.bundle import archive as bundle_archive
 from leaderboard.files.bundle import making
 from leaderboard.files.bundle.archive import BundleError, Reader
@@ -66,6 +66,15 @@ def test_every_published_table_comes_out_to_the_last_character(made):
     file = bundle(made, with_texts=True)
     lines = zipfile.ZipFile(file).read(bundle_archive.PROMPT_TEXTS).splitlines()
     assert [json.loads(line)["turns"] for line in lines] == [prompt.turns for prompt in made.prompts]
+    assert recompute(Reader(file)).verdict.is_equal
+
+
+def test_rows_that_imports_left_out_are_counted_by_reason(made):
+    LeftOutRows.objects.create(study=made.study, file="ada.csv", digest="d", reason="NaN", rows=3)
+    file = bundle(made)
+    parameters = zipfile.ZipFile(file).read(bundle_archive.PARAMETERS)
+    assert json.loads(parameters)["left_out_rows"] == {"NaN": 3}
+    assert b"ada.csv" not in parameters
     assert recompute(Reader(file)).verdict.is_equal
 
 

@@ -131,10 +131,10 @@ def test_cancel_while_it_is_applied(monkeypatch: pytest.MonkeyPatch, moment: str
     job = make_checked(COMPLETIONS, PROMPTS)
     jobs.request_apply(job)
 
-    def cancelled(slug: str, items: Any, by: Any) -> Any:
+    def cancelled(slug: str, items: Any, **more: Any) -> Any:
         if moment == "at the first record":
             jobs.ask_to_stop(job.pk)
-        report = import_records(slug, items, by=by)
+        report = import_records(slug, items, **more)
         assert Completion.objects.count() == 2, "the import was at work"
         jobs.ask_to_stop(job.pk)
         return report

@@ -117,13 +117,49 @@ def test_errors_by_file_and_line_and_many_are_counted(admin_client: Client, stud
     address = checked(admin_client, study, ("completions.csv", "prompt,contestant,text\n" + rows))
     html = html_of(admin_client.get(address))
     assert "130 errors" in html
-    assert "And 30 more." in html
+    assert html.count("unknown prompt") == 1
+    assert 'name="leave_out"' not in html, "nothing would be left to import"
     assert len(admin_client.get(f"{address}errors.csv").content.splitlines()) == 131
     address = checked(admin_client, study, PROMPTS, (votes[0], votes[1] + 129 * "p1,A,B,ann,9,8\n"))
     html = html_of(admin_client.get(address))
     assert html.count("rating 9 is outside the scale 1-8") == 1
-    assert "130 times, also in row 3; row 4; row 5; ..." in html
+    assert "130 times, also in row 3; row 4; row 5;" in html
     assert len(admin_client.get(f"{address}errors.csv").content.splitlines()) == 131
+
+
+BAD_VOTES = ("votes.csv", "prompt,first,second,rater,rating,points\np1,A,B,ann,3,8\np1,B,A,ann,9,8\n")
+
+
+def test_rows_with_errors_are_left_out_as_the_operator_saw_them(admin_client: Client, study: Study) -> None:
+    address = checked(admin_client, study, PROMPTS, COMPLETIONS, BAD_VOTES)
+    html = html_of(admin_client.get(address))
+    assert "Leave out this row</button>" in html
+    assert "rating: rating … is outside the scale …-…" in html
+    leave_out = {**clicked(), "leave_out": ""}
+    del leave_out["apply"]
+    admin_client.post(address, leave_out)
+    jobs.apply(ImportJob.objects.get().pk)
+    done = html_of(admin_client.get(address))
+    assert "4 records are now in the study" in done
+    assert "What was left out" in done
+    assert Comparison.objects.count() == 1
+    assert study.left_out_rows.get().rows == 1
+    assert "Left out: 1 row." in study.events.latest("pk").note
+
+
+def test_no_other_rows_are_left_out_than_the_operator_saw(admin_client: Client, study: Study) -> None:
+    address = checked(admin_client, study, BAD_VOTES, PROMPTS, COMPLETIONS)
+    job = ImportJob.objects.get()
+    assert jobs.request_apply(job, leave_out=True)
+    other = ("prompts.jsonl", '{"id": "p1", "instruction": "Another text"}')
+    factories.make_prompt(study=study, external_id="p1", turns=["Another text"])
+    factories.make_pair(prompt=Prompt.objects.get())
+    jobs.apply(job.pk)
+    job.refresh_from_db()
+    assert job.state == ImportJob.State.CHECKED, other
+    assert "now other rows cannot be read than at the check" in html_of(admin_client.get(address))
+    assert not study.left_out_rows.exists()
+    assert not Comparison.objects.exists()
 
 
 def test_files_that_add_nothing_are_not_applied(admin_client: Client, study: Study) -> None:
