@@ -29,7 +29,7 @@ _ROLES: Final = {
     **dict.fromkeys(("system", "developer"), "system"),
 }
 
-_TRANSCRIPT: Final = re.compile(r"\n\n(Human|Assistant): ?")
+_TRANSCRIPT: Final = re.compile(r"(?:\A|\n\n)(Human|Assistant): ?")
 """What begins each message of a conversation in one text."""
 
 
@@ -72,6 +72,8 @@ def transcript(text: str) -> list[Any] | None:
     first, *parts = _TRANSCRIPT.split(text)
     if first.strip() or not parts:
         return None
+    if parts[-2] == "Assistant" and not parts[-1].strip():  # what the model is to go on with
+        parts = parts[:-2]
     return [{"role": who, "content": said} for who, said in zip(parts[::2], parts[1::2], strict=True)]
 
 

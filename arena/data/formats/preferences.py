@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from typing import Any, Final
 
 from arena.data.formats.files import Form, InputFile
@@ -13,6 +14,7 @@ from arena.data.formats.values import unstorable
 SOURCE: Final = "preferences"
 
 _SIDES: Final = ("chosen", "rejected")
+_PROMPTS: Final = ("prompt", "question", "instruction")
 _MODELS: Final = ("{}_model", "{}-model", "model_{}", "{}_policy", "{}_generator")
 _NOBODY: Final = frozenset({"", "unknown", "none"})
 _GOLD: Final = {"chosen": "first", "tie": "tie", "rejected": "second"}
@@ -29,7 +31,7 @@ def recognise(head: Head) -> Kind | None:
 
 def _is_readable(head: Head) -> bool:
     """Whether the answers come with their prompt, in a field or as a conversation."""
-    if "prompt" in head.fields:
+    if not head.fields.isdisjoint(_PROMPTS):
         return True
     cells = head.file.samples().get("chosen", [])
     return bool(cells) and (cells[0].startswith("[") or cells[0].startswith("Human:"))
@@ -39,7 +41,25 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     seen: set[tuple[str, ...]] = set()
     if file.form is Form.CELLS:  # only our own file, whose cells are safe in a spreadsheet
         return read_rows(file, lambda fields: _preference(seen, fields.unguarded()))
-    return read_rows(file, partial(_preference, seen))
+    return read_rows(file, partial(_preferences, seen))
+
+
+def _preferences(seen: set[tuple[str, ...]], fields: Fields) -> Iterator[Item]:
+    """The pair of a row; of lists of texts, as RewardBench 2 has, each chosen one with each rejected one."""
+    given = [fields.peek(side) for side in _SIDES]
+    if not all(isinstance(side, list) and side and isinstance(side[0], str) for side in given):
+        yield from _preference(seen, fields)
+        return
+    models = fields.peek("models")
+    count = len(given[0]) + len(given[1])
+    names = models if isinstance(models, list) and len(models) == count else [""] * count
+    row = fields.rest()
+    for (one, text), (other, worse) in product(enumerate(given[0]), enumerate(given[1], len(given[0]))):
+        sides = {"chosen": text, "rejected": worse}
+        whose = {"chosen_model": names[one], "rejected_model": names[other]}
+        inner = Fields({**row, **sides, **whose}, fields.place)
+        inner.problems = fields.problems
+        yield from _preference(seen, inner)
 
 
 def _preference(seen: set[tuple[str, ...]], fields: Fields) -> Iterator[Item]:
@@ -55,7 +75,8 @@ def _preference(seen: set[tuple[str, ...]], fields: Fields) -> Iterator[Item]:
 
 
 def _pair(fields: Fields) -> Pair | None:
-    opening = _messages(fields, "prompt", "user") if "prompt" in fields else []
+    asked = next((name for name in _PROMPTS if name in fields), "")
+    opening = _messages(fields, asked, "user") if asked else []
     said = [_messages(fields, side, "assistant") for side in _SIDES]
     if fields.problems:
         return None

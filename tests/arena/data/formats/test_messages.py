@@ -59,6 +59,13 @@ SHAPES: dict[str, dict[str, Any]] = {
         "chosen": f"\n\nHuman: {QUESTION}\n\nAssistant: {GOOD}",
         "rejected": f"\n\nHuman: {QUESTION}\n\nAssistant: {BAD}",
     },
+    "HH with a prompt": {
+        "prompt": f"Human: {QUESTION}\n\nAssistant:",
+        "chosen": GOOD,
+        "rejected": BAD,
+    },
+    "Orca": {"system": "Be brief.", "question": QUESTION, "chosen": GOOD, "rejected": BAD},
+    "a text in lists": {"prompt": QUESTION, "chosen": [GOOD], "rejected": [BAD], "models": ["heron"]},
     "parts": {
         "chosen": [*talk(QUESTION), {"role": "assistant", "content": [{"type": "text", "text": GOOD}]}],
         "rejected": talk(QUESTION, BAD),
@@ -89,6 +96,14 @@ def test_our_own_file_of_preferences_is_read_as_a_table_too(tmp_path: Path) -> N
     ]
     (gold,) = only(read(write_lines(tmp_path, "preferences.csv", *lines)), GoldRecord)
     assert gold.gold == "second"  # it was settled against what most raters chose
+
+
+def test_each_chosen_text_of_a_list_is_better_than_each_rejected_one(tmp_path: Path) -> None:
+    row = {"id": "1", "prompt": QUESTION, "chosen": [GOOD], "rejected": [BAD, "A car."]}
+    items = read(write_lines(tmp_path, "p.jsonl", {**row, "models": ["heron", "stork", "crane"]}))
+    found = [(each.first, each.second, each.gold) for each in only(items, GoldRecord)]
+    assert found == [("heron", "stork", "first"), ("heron", "crane", "first")]
+    assert len(only(items, PromptRecord)) == 2
 
 
 @pytest.mark.parametrize("names", [("chosen_model", "rejected_model"), ("chosen-model", "rejected-model")])
