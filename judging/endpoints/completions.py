@@ -132,8 +132,7 @@ def checked(completion: object) -> Reply:
     """
     if not isinstance(completion, dict):
         raise NoReplyError("malformed", "the endpoint sent text instead of a chat completion")
-    choices = completion.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
+    choice = _choice(completion)
     message = field_of(choice, "message")
     if not isinstance(message, dict) and isinstance(field_of(choice, "text"), str):
         message = {"content": field_of(choice, "text")}  # as older servers complete a text
@@ -144,6 +143,7 @@ def checked(completion: object) -> Reply:
         raise failure(_status_in(error), error or f"the reply ended with {finish_reason}")
     if not isinstance(message, dict):
         raise _without_message(completion, choice)
+    text = text or _arguments(message)
     thinking = thinking or next((_parts(message[name])[0] for name in THINKING if message.get(name)), "")
     if not text.strip() and thinking.strip():
         text = f"<think>\n{thinking.replace('</', '< /')}\n</think>"
@@ -160,6 +160,26 @@ def checked(completion: object) -> Reply:
         reasoning_tokens=count(field_of(details, "reasoning_tokens")),
         tokens=tokens_of(field_of(choice, "logprobs")),
     )
+
+
+def _choice(completion: Mapping[str, Any]) -> object:
+    """The first choice, or what other interfaces than OpenAI's have in its place."""
+    choices = completion.get("choices")
+    if isinstance(choices, list) and choices:
+        return choices[0]
+    ended = completion.get("done_reason") or completion.get("stop_reason")
+    if isinstance(completion.get("message"), dict):
+        return {"message": completion["message"], "finish_reason": ended}
+    names = ("content", "response", "generated_text", "output_text")
+    found = next((completion[name] for name in names if isinstance(completion.get(name), str | list)), None)
+    return None if found is None else {"message": {"content": found}, "finish_reason": ended}
+
+
+def _arguments(message: Mapping[str, Any]) -> str:
+    """What a model says in place of a text to a function that it was told to call; "" if to none."""
+    calls = message.get("tool_calls")
+    called = field_of(calls[0], "function") if isinstance(calls, list) and calls else None
+    return _text(field_of(called or message.get("function_call"), "arguments"))
 
 
 def _without_message(completion: Mapping[str, Any], choice: object) -> NoReplyError:

@@ -41,7 +41,7 @@ WITHHELD: Final = frozenset(
     {
         *("content_filter", "content-filter", "content_filtered", "guardrail_intervened", "error_toxic"),
         *("safety", "image_safety", "recitation", "blocklist", "blocked", "prohibited_content", "spii"),
-        "refusal",
+        *("refusal", "sensitive", "unsafe", "moderation", "content_policy", "content_policy_violation"),
     }
 )
 KNOWN_ENDS: Final = COMPLETE | CUT_OFF | WITHHELD

@@ -67,7 +67,7 @@ def test_a_retry_after_that_means_nothing_is_left_out_and_one_of_a_year_cut(
     call = asked(Answer(status=429, headers={"Retry-After": header}, raw=b"{}"))
     assert_waits(call, "rate_limited")
     longest = 5 if header == "soon" else settings.JUDGE_RETRY_MAX_SECONDS
-    assert call.retry_at - datetime.now(UTC) <= timedelta(seconds=longest)
+    assert call.retry_at - datetime.now(UTC) <= timedelta(seconds=longest + 1)  # clocks may step back
 
 
 @pytest.mark.parametrize(

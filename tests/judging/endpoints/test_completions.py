@@ -54,6 +54,12 @@ READ = {
         "<think>\n< /think>\n7\n</think>",
     ),
     "an error without a cause beside a reply": (sent({**completion(), "error": {"message": ""}}), "7"),
+    "a call of a function": (
+        sent(completion(None, "tool_calls", tool_calls=[{"function": {"arguments": '{"rating": 7}'}}])),
+        '{"rating": 7}',
+    ),
+    "the interface of Ollama": (sent({"message": {"content": "7"}, "done_reason": "stop"}), "7"),
+    "the interface of Anthropic": (sent({"content": [{"type": "text", "text": "7"}]}), "7"),
     "a list of one": (sent([completion()]), "7"),
     "JSON in a text": (sent(json.dumps(completion())), "7"),
     "a mark of byte order": (b"\xef\xbb\xbf" + sent(completion()), "7"),
