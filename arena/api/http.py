@@ -94,7 +94,9 @@ class APIMiddleware:
             return response
         sentence = SENTENCES.get(status, f"{response.reason_phrase}.")
         told = JsonResponse({"detail": sentence, "field": None}, status=status)
-        told.headers = ResponseHeaders({**response.headers, **told.headers})
+        kept = {name: value for name, value in response.items() if name != "Content-Encoding"}
+        length = {"Content-Length": str(len(told.content))}
+        told.headers = ResponseHeaders({**kept, **told.headers, **length})
         return told
 
 

@@ -32,10 +32,11 @@ class Settings:
 
     def take(self, records: list[StudyRecord]) -> None:
         for record in records:
-            if not self._is_empty:
-                self._report.note(record.place, "not read: this study has its own settings")
-                continue
-            found = {name: value for name, value in self._read(record).items() if self._may_change(name)}
+            told = self._read(record).items()
+            other = [name for name, value in told if name != "name" and value != getattr(self._study, name)]
+            found = {name: value for name, value in told if self._is_empty and self._may_change(name)}
+            if kept := [name.replace("_", " ") for name in other if name not in found]:
+                self._report.note(record.place, f"this study keeps its own settings: {', '.join(kept)}")
             for name, value in found.items():
                 setattr(self._study, name, value)
             try:

@@ -322,6 +322,8 @@ def test_every_error_is_json(
         assert reply["Content-Type"].startswith("application/json")
         assert reply.status_code != 405 or reply["Allow"]
         assert method == "head" or reply.json().keys() == {"detail", "field"}
+        assert method == "head" or reply.get("Content-Length") in (None, str(len(reply.content)))
+        assert "Content-Encoding" not in reply
 
 
 def test_the_api_page_lists_exactly_the_routes_and_fields(client: Client) -> None:

@@ -123,9 +123,12 @@ def test_settings_of_a_study_that_has_its_own_stay(tmp_path: Any) -> None:
     other = factories.make_study(slug="other", guidelines="Mine.")
     factories.make_prompt(study=other)
     report = import_files("other", [tmp_path / "study.csv"])
-    assert "this study has its own settings" in str(report.notes)
+    kept = "this study keeps its own settings: guidelines, goal, points, reasons, gold share"
+    assert [note.text for note in report.notes] == [kept]
     draft = factories.make_study(slug="draft", guidelines="Mine.", name="My name")
-    assert import_files("draft", [tmp_path / "study.csv"]).applied
+    report = import_files("draft", [tmp_path / "study.csv"])
+    assert [note.text for note in report.notes] == ["this study keeps its own settings: guidelines"]
+    assert import_files("made", [tmp_path / "study.csv"]).notes == []
     for one in (other, draft):
         one.refresh_from_db()
         assert one.guidelines == "Mine."
