@@ -236,6 +236,9 @@ def gather(
                 found.notes.append(Note(file.place(), f"{reason} {wide.as_options()}"))
         else:
             found.problems += outcome
+    for number, source in enumerate(found.sources):
+        if not (choices or format_name) and (told := with_prompts(source, found.sources, known)):
+            found.sources[number] = Source(source.file, table.format_of(told), told.kind)
     if not found.problems:
         found.problems += _untold(about, found.sources)
     return found
@@ -264,6 +267,23 @@ def wide_table(source: Source) -> ColumnMapping | None:
         return None  # reading the file reports it
     is_more = found is not None and (found.further or found.kind in (Kind.COMPARISONS, Kind.PAIRS))
     return found if is_more else None
+
+
+def with_prompts(
+    source: Source, sources: Sequence[Source], known: Callable[[Samples], Known]
+) -> ColumnMapping | None:
+    """How to read answers beside the texts of their prompts, where nothing else has these."""
+    has_prompts = any(one.kind is Kind.PROMPTS for one in sources)
+    if source.kind is not Kind.COMPLETIONS or source.format not in ours.FORMATS or has_prompts:
+        return None
+    try:
+        samples = source.file.samples()
+    except BrokenFileError:
+        return None  # reading the file reports it
+    there = known(samples)
+    found = suggest(list(samples), samples, None, there)
+    is_told = found and {"prompt", "instruction"} <= found.columns.keys()
+    return found if is_told and not there.prompts else None
 
 
 def files_at(path: Path | InputFile, found: Sources) -> list[InputFile]:

@@ -379,6 +379,8 @@ class _Reader:
         self._unknown: dict[str, tuple[Place, str]] = {}
         """Place and field of values without a meaning."""
         self._unrated = 0
+        self._answered: dict[int, tuple[int, int]] = {}
+        """By prompt, the first row with it and the models that answered so far, as bits."""
         self._parts: Mapping[str, list[str]] = {}
         self._used: Mapping[str, str] = {}
 
@@ -424,6 +426,8 @@ class _Reader:
         said = {mapping.columns[mapping.spread]: values.get(mapping.spread)}
         said |= {column: cells.get(column) for column in mapping.further}
         said = {column: value for column, value in said.items() if cell_text(value).strip()}
+        if mapping.kind is Kind.COMPLETIONS and self._repeats(row, values, said):
+            return
         if not said and mapping.kind is Kind.COMPLETIONS:
             fields = row.under_other_names(values, mapping.columns)
             if prompt := self._prompt(fields, {}):
@@ -434,6 +438,18 @@ class _Reader:
             fields = row.under_other_names(theirs, {**mapping.columns, mapping.spread: column})
             yield from self._records(fields, rest)
         row.problems[:] = dict.fromkeys(row.problems)  # what is wrong with the row is wrong for each of them
+
+    def _repeats(self, row: Fields, values: Mapping[str, Any], said: Collection[str]) -> bool:
+        """Whether models have answers to the prompt of this row in an earlier one, which is a problem."""
+        names = ("prompt", "subset") if values.get("prompt") else ("instruction", "input", "subset")
+        key = hash(tuple(cell_text(values.get(name)) for name in names))
+        line, answered = self._answered.get(key, (row.place.line, 0))
+        theirs = sum(1 << at for at, column in enumerate(self._mapping.spread_columns) if column in said)
+        self._answered[key] = line, answered | theirs
+        if answered & theirs:
+            column = self._mapping.columns.get(names[0], "")
+            row.problem(column, f"the same prompt as in {row.place.unit} {line}; keep one of these rows")
+        return bool(answered & theirs)
 
     def _records(self, fields: Fields, rest: Mapping[str, Any]) -> Iterator[Item]:
         texts = self._texts(fields) if self._mapping.kind in (Kind.PAIRS, Kind.COMPARISONS) else {}

@@ -27,6 +27,9 @@ from arena.texts.self_naming import finder_of
 from arena.texts.visible import visible
 
 EXAMPLES: Final = 20
+TOLD: Final = 3  # missing answers in a sentence
+LABEL: Final = 40  # characters of a prompt
+_DIGEST: Final = re.compile(r"[0-9a-f]{12}")
 MATRIX_CONTESTANTS: Final = 30
 MATRIX_PROMPTS: Final = 60
 
@@ -59,9 +62,18 @@ class Missing:
     """Completions that active contestants lack for prompts with a known text."""
 
     count: int = 0
+    expected: int = 0  # answers there would be if none were missing
     by_contestant: list[tuple[str, int]] = field(default_factory=list)
     examples: list[tuple[str, str]] = field(default_factory=list)  # (contestant, prompt)
     matrix: MissingMatrix = field(default_factory=MissingMatrix)
+
+    @property
+    def told(self) -> str:
+        """How many are missing, and the first of them."""
+        verb = "is" if self.count == 1 else "are"
+        first = ", ".join(f"{contestant} to {prompt}" for contestant, prompt in self.examples[:TOLD])
+        more = " and others" if self.count > TOLD else ""
+        return f"{self.count:,} of {self.expected:,} answers {verb} missing: {first}{more}"
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Missing":
@@ -71,6 +83,7 @@ class Missing:
         }
         return cls(
             count=values["count"],
+            expected=values.get("expected", 0),
             by_contestant=[(name, lacks) for name, lacks in values["by_contestant"]],
             examples=[(contestant, prompt) for contestant, prompt in values["examples"]],
             matrix=MissingMatrix(**{**matrix, **pairs}),
@@ -87,7 +100,7 @@ def find_missing(study: Study) -> Missing:
     lacks = {contestant: total - answered.get(contestant.pk, 0) for contestant in contestants}
     lacks = {contestant: number for contestant, number in lacks.items() if number}
     missing = Missing(by_contestant=[(contestant.name, number) for contestant, number in lacks.items()])
-    missing.count = sum(lacks.values())
+    missing.count, missing.expected = sum(lacks.values()), total * len(contestants)
     if missing.count:
         missing.examples = _examples(list(lacks), prompts, answers)
         missing.matrix = _matrix(lacks, len(contestants), prompts, answers)
@@ -102,9 +115,17 @@ def _examples(
         if len(examples) >= EXAMPLES:
             break
         done = answers.filter(contestant=contestant).values("prompt")
-        names = prompts.exclude(pk__in=done).order_by("pk").values_list("external_id", flat=True)
-        examples += [(contestant.name, name) for name in names[: EXAMPLES - len(examples)]]
+        names = prompts.exclude(pk__in=done).order_by("pk").values_list("external_id", "turns")
+        examples += [(contestant.name, _label(*name)) for name in names[: EXAMPLES - len(examples)]]
     return examples
+
+
+def _label(name: str, turns: Sequence[str]) -> str:
+    """The name of a prompt, or the beginning of its text where the name is a digest of it."""
+    if not _DIGEST.fullmatch(name):
+        return name
+    text = " ".join(turns[0].split())
+    return f'"{text[:LABEL]}{"…" * (len(text) > LABEL)}"'
 
 
 def _matrix(
@@ -479,7 +500,9 @@ class Places:
         """Whether this is declared for the first time."""
         earlier = self._places.get(key)
         if earlier:
-            self._report.refuse(place, name, f"{what} is already in {earlier}")
+            here = earlier.file == place.file and earlier.line
+            where = f"{earlier.unit} {earlier.line}" if here else earlier
+            self._report.refuse(place, name, f"{what} is already in {where}")
         else:
             self._places[key] = place
         return earlier is None

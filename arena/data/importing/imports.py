@@ -320,6 +320,8 @@ class _Run:
     def end(self) -> None:
         """Complete the report, and the tables if the import is kept."""
         report = self.report
+        for each in (self._comparisons, self._scores, self._answers):
+            each.end_file()
         self._raters.end()
         if report.records == 0 and report.ok:
             place = report.notes[0].place if report.notes else NOWHERE

@@ -8,8 +8,9 @@ answer a completion and the question.
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from django.db import connection
 from django.db.models import Max
@@ -32,6 +33,8 @@ RecordT = TypeVar("RecordT", bound=ComparisonRecord | TextRecord)
 FoundT = TypeVar("FoundT")
 
 _BITS = 24
+HASTE: Final = timedelta(seconds=1)
+TOLD: Final = 3
 
 
 class Stored(NamedTuple):
@@ -147,6 +150,11 @@ class Opinions(ABC, Generic[RecordT, FoundT]):
         self._counts = report.counts[self.kind]
         self._verdicts = StoredVerdicts(study, type(self))
         self._occurrences: Counter[int] = Counter()
+        self._recent: dict[int, datetime] = {}
+        """When raters spoke last, by rater and subject."""
+        self._again: list[Place] = []
+        """Where they said something again at once, the first of ``_hasty``."""
+        self._hasty = 0
         self._last_before_file: int | None = None
         """The largest id before the first record of the file; None until then."""
         self._by_path: dict[int, dict[int, Place]] = {}
@@ -181,8 +189,19 @@ class Opinions(ABC, Generic[RecordT, FoundT]):
 
     def start_file(self) -> None:
         """Count occurrences from zero: what stands in another file is no repeat."""
+        self.end_file()
         self._occurrences.clear()
         self._last_before_file = None
+
+    def end_file(self) -> None:
+        """Note what raters said again at once, which may be a click that was counted twice."""
+        if self._again:
+            times = "1 time" if self._hasty == 1 else f"{self._hasty:,} times"
+            where = ", ".join(f"{place.unit} {place.line}" for place in self._again)
+            more = ", ..." if self._hasty > len(self._again) else ""
+            text = f"a rater gave a {self.what} of {self.same} again within a second, {times}: {where}{more}"
+            self._report.note(self._again[0]._replace(line=0), f"{text}; all are counted")
+        self._hasty, self._again, self._recent = 0, [], {}
 
     def take(self, records: list[RecordT]) -> None:
         if not records:
@@ -193,6 +212,7 @@ class Opinions(ABC, Generic[RecordT, FoundT]):
         self._introduce_raters(records)
         self._prepare(records)
         resolved = [found for record in records if (found := self._resolved(record))]
+        self._look_for_haste(resolved)
         by_id = self._verdicts.with_ids({(item.rater, item.record.id) for item in resolved if item.record.id})
         fresh: list[tuple[Resolved[RecordT, FoundT], int]] = []
         for item in resolved:
@@ -201,6 +221,18 @@ class Opinions(ABC, Generic[RecordT, FoundT]):
                 fresh.append((item, repeat))
         self._write(fresh)
         self._counts.added += len(fresh)
+
+    def _look_for_haste(self, resolved: Iterable[Resolved[RecordT, FoundT]]) -> None:
+        """Find what the same rater said within a second, among the records of this call and the last."""
+        last, self._recent = self._recent, {}
+        for key, record in ((item.key, item.record) for item in resolved):
+            moment = record.created_at
+            earlier = self._recent.get(key) or last.get(key)
+            if moment and earlier and abs(moment - earlier) < HASTE:
+                self._hasty += 1
+                self._again += [record.place] if self._hasty <= TOLD else []
+            if moment:
+                self._recent[key] = moment
 
     def _introduce_raters(self, records: Iterable[RecordT]) -> None:
         named = {(record.rater_kind, record.rater): record for record in records}

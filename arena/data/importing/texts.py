@@ -350,7 +350,7 @@ def add_answer(
 
 
 def _whose(record: CompletionRecord) -> str:
-    return f'"{record.contestant or record.id}" on prompt "{record.prompt}"'
+    return f'"{record.contestant or record.id}" to prompt "{record.prompt}"'
 
 
 @dataclass
@@ -432,7 +432,7 @@ class Completions:
                 continue
             ok = fits(self._report, record.place, Completion, record, (("id", "external_id"),))
             if not record.implied:
-                ok &= self._places.add(cell, record.place, "contestant", _whose(record))
+                ok &= self._places.add(cell, record.place, "", f"the answer of {_whose(record)}")
             if ok:
                 cells[cell] = record
         return cells

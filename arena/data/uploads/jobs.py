@@ -19,7 +19,16 @@ from django.utils import timezone
 from django.utils.connection import ConnectionProxy
 
 from arena.data.formats import table
-from arena.data.formats.catalogue import LEFT_OUT, Choice, Source, Sources, gather, is_data, wide_table
+from arena.data.formats.catalogue import (
+    LEFT_OUT,
+    Choice,
+    Source,
+    Sources,
+    gather,
+    is_data,
+    wide_table,
+    with_prompts,
+)
 from arena.data.formats.columns import Known, Samples, suggest
 from arena.data.formats.files import About, BrokenFileError, InputFile
 from arena.data.formats.reading import Kind
@@ -340,16 +349,7 @@ def _better(row: ImportFile, file: InputFile, sources: Sources) -> ColumnMapping
     source = _source(file, sources)
     if source is None:
         return _suggested(row, file)
-    return wide_table(source) or _with_prompts(row, source, sources)
-
-
-def _with_prompts(row: ImportFile, source: Source, sources: Sources) -> ColumnMapping | None:
-    """How to read answers beside the texts of their prompts, where nothing else has these."""
-    if source.kind is not Kind.COMPLETIONS or any(one.kind is Kind.PROMPTS for one in sources.sources):
-        return None
-    found = _suggested(row, source.file)
-    is_told = found and {"prompt", "instruction"} <= found.columns.keys()
-    return found if is_told and not _known(row, _samples(source.file)).prompts else None
+    return wide_table(source) or with_prompts(source, sources.sources, partial(_known, row))
 
 
 def rows_of(row: ImportFile) -> Kind | None:

@@ -170,10 +170,8 @@ class Command(ArenaCommand):
         if report.note_count > SHOWN_NOTES:
             self.stdout.write(f"and {report.note_count - SHOWN_NOTES:,} more notes")
         self._warn_of_naming(report)
-        if missing := report.missing.count:
-            contestant, prompt = report.missing.examples[0]
-            are = "1 answer is" if missing == 1 else f"{missing:,} answers are"
-            self.stdout.write(f"Note: {are} missing. The first is that of {contestant} to prompt {prompt}.")
+        if report.missing.count:
+            self.stdout.write(f"Note: {report.missing.told}.")
 
     def _warn_of_naming(self, report: ImportReport) -> None:
         naming = report.self_naming

@@ -53,7 +53,7 @@ def test_a_folder_is_imported_whatever_the_order_of_its_files(tmp_path: Path) ->
         "Ratings                    2             0",
         f'Note: {tmp_path / "votes.csv"}, row 2: nothing says whether "ann" is a person or a judge: it '
         "counts as a person",
-        "Note: 1 answer is missing. The first is that of B to prompt p2.",
+        "Note: 1 of 4 answers is missing: B to p2.",
     ]
     out, _ = run("greetings", tmp_path)
     assert out.startswith("The study greetings already has all of this; nothing was added.")
@@ -238,3 +238,72 @@ def test_a_file_without_rows_is_told(tmp_path: Path) -> None:
     write_lines(tmp_path, "prompts.jsonl", PROMPT)
     out, _ = run("greetings", tmp_path)
     assert f"Note: {empty}: the file has no rows below its header" in out
+
+
+def said_by_import(*arguments: object) -> str:
+    """What the command says, with its errors."""
+    out = StringIO()
+    try:
+        call_command("import_data", *map(str, arguments), stdout=out, stderr=out)
+    except CommandError as error:
+        out.write(str(error))
+    return out.getvalue()
+
+
+WIDE = ["--format", "table", "--kind", "completions", "--map", "instruction=Question"]
+MODELS = ("Alder", "Birch", "Cedar")
+
+
+def wide(folder: Path, *rows: str) -> str:
+    path = write_lines(folder, "wide.csv", f"Question,{','.join(MODELS)}", *rows)
+    return said_by_import("s", path, *WIDE, *(f"--map=text={model}" for model in MODELS))
+
+
+def test_holes_of_a_sheet_are_told_with_the_prompts_words(tmp_path: Path) -> None:
+    said = wide(
+        tmp_path, "What is the longest river in all of Norway?,The Glomma.,,No idea.", "Why?,So.,Thus.,"
+    )
+    first = "What is the longest river in all of Norw…"
+    assert f'Note: 2 of 6 answers are missing: Birch to "{first}", Cedar to "Why?".' in said
+
+
+def test_a_row_for_the_same_prompt_is_one_error_with_both_numbers(tmp_path: Path) -> None:
+    rows = [
+        '"Why,\nand how?",So.,Thus.,No.',
+        "When?,Now.,Then.,Later.",
+        "When?,Now.,Then.,Later.",
+        "Who?,I.,,",
+    ]
+    said = wide(tmp_path, *rows, '"Why,\nand how?",No.,No.,So.', "Who?,,You.,They.")
+    error = "row 4: Question: the same prompt as in row 3; keep one of these rows (2 times, also in row 6)"
+    assert error in said
+    assert said.count("row 4") == 1
+
+
+def test_answers_beside_their_prompts_need_no_mapping(tmp_path: Path) -> None:
+    rows = ["prompt,instruction,contestant,text", "p1,Say hello.,A,Hello.", "p1,Say hello.,B,Hi."]
+    path = write_lines(tmp_path, "long.csv", *rows)
+    assert "Prompts                    1" in said_by_import("s", path)
+    write_lines(tmp_path, "prompts.csv", "id,instruction", "p1,Say hello.")
+    assert "1 column is not used: instruction" in said_by_import("s", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("moments", "rows"),
+    [
+        (["10.655", "10.675"], "1 time: row 3"),
+        (["10.655", "11.654", "12"], "2 times: row 3, row 4"),
+        (["10.1"] * 6, "5 times: row 3, row 4, row 5, ..."),
+        (["10.655", "11.655"], ""),
+        (["10", ""], ""),
+    ],
+)
+def test_ratings_repeated_within_a_second_are_noted(tmp_path: Path, moments: list[str], rows: str) -> None:
+    header = "instruction,first,second,rater,rating,points,created_at"
+    times = [f"2020-11-06T12:49:{moment}Z" if moment else "" for moment in moments]
+    path = write_lines(tmp_path, "votes.csv", header, *(f"p0,A,B,ann,2,8,{time}" for time in times))
+    fields = [f"--map={name}={name}" for name in header.split(",")]
+    said = said_by_import("s", path, "--format", "table", "--kind", "comparisons", *fields)
+    assert Comparison.objects.count() == len(moments)
+    note = "a rater gave a rating of the same pair in the same order again within a second, "
+    assert (f"{note}{rows}; all are counted" in said) if rows else (note not in said)

@@ -82,7 +82,7 @@ BAD: dict[str, tuple[Item, str]] = {
     "a problem of a file": (Problem(Place("f", 3), "rating", "9 of 8"), "f, line 3: rating: 9 of 8"),
     "a cell twice": (
         completion("C", place=Place("c", 9)),
-        'c, line 9: contestant: "C" on prompt "p1" is already in records',
+        'c, line 9: the answer of "C" to prompt "p1" is already in records',
     ),
     "a prompt twice": (PromptRecord("p2", ("x",)), 'records: id: "p2" is already in records'),
     "a contestant twice": (ContestantRecord("C"), 'records: name: "C" is already in records'),

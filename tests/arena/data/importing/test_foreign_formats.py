@@ -83,7 +83,7 @@ def test_an_annotation_of_another_text_is_refused(tmp_path: Path) -> None:
     (reason,) = reasons(report)
     prompt = digest(ANNOTATION["instruction"])
     assert reason.endswith(
-        f'contestant: the study or these files have another text of "lark-7b" on prompt "{prompt}"'
+        f'contestant: the study or these files have another text of "lark-7b" to prompt "{prompt}"'
     )
     assert not Study.objects.exists()
 

@@ -263,7 +263,7 @@ class TestErrors:
             ],
         )
         assert reasons(report) == [
-            'c, line 4: contestant: "A" on prompt "p1" is already in records',
+            'c, line 4: the answer of "A" to prompt "p1" is already in records',
             'c, line 5: prompt: unknown prompt "p9"; add it or correct its id',
             'votes, line 1: first: unknown model "Z"; add it or correct its name',
             'votes, line 2: prompt: unknown prompt "p9" in subset "hard"; add it or correct its id',

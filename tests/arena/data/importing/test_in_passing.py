@@ -53,7 +53,7 @@ def test_what_is_missing_is_made_and_the_same_again_changes_nothing(file: str) -
 def test_another_text_is_an_error(file: str) -> None:
     report = import_records("s", [*passing("Why?", "Because."), *passing("Why?", "No idea.", file)])
     assert reasons(report) == [
-        f'{file}, line 7: contestant: the study or these files have another text of "A" on prompt "p1"'
+        f'{file}, line 7: contestant: the study or these files have another text of "A" to prompt "p1"'
     ]
     report = import_records("s", [*passing("Why?", "Because."), asked("How?", file=file)])
     assert reasons(report) == [
@@ -66,7 +66,7 @@ def test_another_text_than_the_stored_one_is_an_error() -> None:
     report = import_records("s", passing("How?", "So."))
     assert reasons(report) == [
         'votes, line 7: turns: the study or these files have another text of prompt "p1"; use a new id',
-        'votes, line 7: contestant: the study or these files have another text of "A" on prompt "p1"',
+        'votes, line 7: contestant: the study or these files have another text of "A" to prompt "p1"',
     ]
 
 

@@ -179,7 +179,7 @@ def test_missing_answers_are_shown(admin_client: Client, study: Study) -> None:
     lacking = ("completions.csv", "prompt,contestant,text\np1,A,Hello\np2,B,Hi\n")
     prompts = ("p.jsonl", '{"id": "p1", "instruction": "One"}\n{"id": "p2", "instruction": "Two"}\n')
     html = html_of(admin_client.get(checked(admin_client, study, prompts, lacking)))
-    assert "2 answers are missing" in html
+    assert "2 of 4 answers are missing: " in html
     assert html.count('class="import-lacks"') == html.count('class="import-has"') == 2
 
 
