@@ -27,9 +27,9 @@ from judging.models.requests import StandingRequest
 from judging.runs import limiting
 from judging.runs.calls import this_worker
 from judging.runs.committing import retry_until
-from judging.runs.lifecycle import FAILED_ALIKE, IN_A_ROW
+from judging.runs.lifecycle import FAILED_ALIKE, failed_alike
 from judging.runs.limiting import EndedCall, Limits
-from judging.runs.summary import one_line
+from judging.runs.summary import kind_of_failure
 from judging.spending.budgets import HOW_TO_ASK_AGAIN, why_no_more
 from judging.spending.purses import prices_of, reserve, settle
 
@@ -250,7 +250,7 @@ class Requests(ABC, Generic[Row]):
 
     def _put_back(self, row: Row, ended: EndedCall, error: NoReplyError) -> None:
         """Ask again later, or give up; about everything alike, if no request can succeed."""
-        said = refusal(error) or f"{error.kind.replace('http_', 'HTTP ').replace('_', ' ')}: {error}"
+        said = refusal(error) or f"{kind_of_failure(error.kind)}: {error}"
         with transaction.atomic():
             held = self._held(row).filter(state=State.IN_FLIGHT, attempt=row.attempt).first()
             if held:
@@ -266,7 +266,7 @@ class Requests(ABC, Generic[Row]):
         if refusal(error):
             self._refuse_alike(row, said)
         elif held and not again and self._fails_alike(row, error.kind):
-            self._refuse_alike(row, IN_A_ROW.format(count=FAILED_ALIKE, said=one_line(said).rstrip(".")))
+            self._refuse_alike(row, failed_alike(error.kind, str(error)))
 
     def _fails_alike(self, row: Row, kind: str) -> bool:
         """Whether so many requests failed in this way that no other is worth the try."""

@@ -27,7 +27,7 @@ from judging.protocols import conversation
 from judging.protocols.parsing import remedy
 from judging.protocols.protocol import UnknownProtocolError
 from judging.runs import limiting, queue
-from judging.runs.summary import one_line
+from judging.runs.summary import kind_of_failure, one_line
 from judging.runs.work import read_runs, text_of
 from judging.spending.budgets import check_start
 from judging.spending.purses import open_purse
@@ -384,7 +384,6 @@ FAILED_ALIKE: Final = 10
 """A run pauses when calls about so many pairs or answers have failed in one way since its last reply."""
 
 LOOKED_BACK: Final = 100  # calls among which these are looked for
-IN_A_ROW: Final = "{count} calls failed alike, without one reply between: {said}. Nothing more is asked now."
 
 
 def pause_if_nothing_works(run: JudgeRun) -> None:
@@ -402,8 +401,16 @@ def pause_if_nothing_works(run: JudgeRun) -> None:
         if not (call.in_outage or call.error_kind == "rate_limited"):
             failed[call.error_kind].add(call.assignment_id)
         if len(failed[call.error_kind]) == FAILED_ALIKE:
-            pause_run(run, IN_A_ROW.format(count=FAILED_ALIKE, said=one_line(call.error).rstrip(".")))
+            pause_run(run, failed_alike(call.error_kind, call.error))
             return
+
+
+def failed_alike(kind: str, said: str) -> str:
+    """Why nothing more is asked, with the endpoint's words."""
+    words = f"{kind_of_failure(kind)}: {one_line(said).rstrip('.')}"
+    return (
+        f"{FAILED_ALIKE} calls failed alike, without one reply between ({words}). Nothing more is asked now."
+    )
 
 
 def quoted(call: JudgeCall) -> str:

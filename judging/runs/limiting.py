@@ -139,11 +139,12 @@ def _end(one: EndedCall, row: RateLimit | None, address: RateLimit | None, now: 
             expected = _expected_tokens(one.model, one.call.messages)
             row.count_tokens(one.model.endpoint, expected, taken, now)
         return None
+    longest = settings.JUDGE_RETRY_MAX_SECONDS
+    asked = min(retry_after_seconds(one.result.retry_after, timezone.now()), longest)
     if kind == "rate_limited":
-        longest = settings.JUDGE_RETRY_MAX_SECONDS
-        asked = min(retry_after_seconds(one.result.retry_after, timezone.now()), longest)
         row.close(started, now, asked, settings.JUDGE_RETRY_SECONDS, str(one.result))
         return row.outage
+    row.closed_until = max(row.closed_until, now + asked if asked else 0.0)
     if answers(kind):
         row.answered()
         return None

@@ -135,6 +135,11 @@ def notes(found: JsonObject) -> list[str]:
     return lines
 
 
+def kind_of_failure(kind: str) -> str:
+    """The kind of a failure in words."""
+    return kind.replace("http_", "HTTP ").replace("_", " ")
+
+
 LONGEST_QUOTE: Final = 200
 
 

@@ -6,7 +6,7 @@ from django.forms import Form
 from arena.models import Study
 from judging.endpoints.costs import in_words
 from judging.models import JudgeRun
-from judging.runs.summary import REASONS, duration
+from judging.runs.summary import REASONS, duration, kind_of_failure
 
 register = template.Library()
 register.filter("duration", duration)
@@ -27,7 +27,7 @@ def outcome(reason: str) -> str:
 @register.filter
 def failure(kind: str) -> str:
     """A kind of failure, in words."""
-    return f"{kind.replace('http_', 'HTTP ').replace('_', ' ')}:"
+    return f"{kind_of_failure(kind)}:"
 
 
 @register.filter

@@ -158,9 +158,15 @@ def test_a_pair_that_alone_is_refused_again_fails_alone(arena: Any, model: ChatS
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (Answer(status=400, raw=b'{"error": {"message": "Invalid model name."}}'), "Invalid model name."),
-        (Answer(status=422, raw=b'{"detail": "max_tokens: not permitted"}'), "max_tokens: not permitted."),
-        (Answer(raw=b'{"error": {"message": "no such upstream"}}'), "no such upstream."),
+        (
+            Answer(status=400, raw=b'{"error": {"message": "Invalid model name."}}'),
+            "(HTTP 400: Invalid model name).",
+        ),
+        (
+            Answer(status=422, raw=b'{"detail": "max_tokens: not permitted"}'),
+            "(HTTP 422: max_tokens: not permitted).",
+        ),
+        (Answer(raw=b'{"error": {"message": "no such upstream"}}'), "(error: no such upstream)."),
         (Answer(raw=b"<html>Log in</html>", headers={"Content-Type": "text/html"}), "Log in"),
     ],
 )
@@ -171,7 +177,7 @@ def test_a_run_in_which_nothing_works_stops(
     study = make_small_study(prompts=40, contestants=2)
     run, progress = run_judge(make_judge(base_url=model.url), drain, study)
     assert run.state == "paused"
-    assert run.error.startswith("10 calls failed alike, without one reply between: ")
+    assert run.error.startswith("10 calls failed alike, without one reply between (")
     assert words in run.error
     assert 10 <= len(model.requests) <= 20
     assert progress.waiting >= 30

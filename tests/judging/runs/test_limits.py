@@ -167,6 +167,16 @@ def test_refused_connections_are_of_the_address() -> None:
     assert wait(refused) == 0
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", ["rate_limited", "http_503", "http_408"])
+def test_nobody_asks_before_the_time_that_an_endpoint_names(kind: str) -> None:
+    model = model_of()
+    error = NoReplyError(kind, "later", retry_after="20")
+    with transaction.atomic():
+        limiting.end([EndedCall(JudgeCall(messages=[]), model, timezone.now(), error)])
+    assert wait(model) == pytest.approx(20, abs=1)
+
+
 @pytest.mark.parametrize("kind", ["", "rate_limited", "http_400", "malformed"])
 @pytest.mark.django_db
 def test_answers_between_failures_keep_a_circuit_closed(kind: str) -> None:
