@@ -1,11 +1,14 @@
 """Auto-J: pairs of responses by people's verdict, and a judge's verdicts in each of both orders. Pure.
 
-A judge's file names no pair: its lines follow the pairs, and both are imported together.
+A judge's file names no pair: its lines follow the pairs, and both are imported together. A pair that is
+repeated with another label, as in the published file, is a pair of its own, so that verdicts count as
+often as its authors count them.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from arena.data.formats.files import InputFile
 from arena.data.formats.reading import (
@@ -18,7 +21,7 @@ from arena.data.formats.reading import (
     judge_of,
     read_rows,
 )
-from arena.data.formats.records import Item, RaterRecord
+from arena.data.formats.records import Item, Note, RaterRecord
 from arena.data.formats.text_pairs import AS_GIVEN, SWAPPED, Said, Shown, TextPair
 
 SOURCE: Final = "Auto-J"
@@ -42,15 +45,22 @@ def recognise(head: Head) -> Kind | None:
 
 def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     if kind is Kind.PAIRS:
-        yield from read_rows(file, _item)
+        numbers = _Numbers()
+        yield from read_rows(file, lambda fields: _item(_pair(fields, numbers), fields))
+        if numbers.repeated:
+            text = "repeated with another label; each is a pair of its own"
+            pairs_are = "1 pair is" if numbers.repeated == 1 else f"{numbers.repeated:,} pairs are"
+            yield Note(file.place(), f"{pairs_are} {text}")
         return
     pairs: list[TextPair | None] = []
 
-    def keep(fields: Fields) -> Iterator[Item]:
-        pairs.append(_pair(fields))
-        yield from ()
-
     for other in companions.get(Kind.PAIRS, ()):
+        numbers = _Numbers()
+
+        def keep(fields: Fields, numbers: _Numbers = numbers) -> Iterator[Item]:
+            pairs.append(_pair(fields, numbers))
+            yield from ()
+
         for _ in read_rows(other, keep, pass_by=lambda: pairs.append(None)):
             pass
     if not pairs:
@@ -66,13 +76,30 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
         yield file.problem(0, f"{more} of the {len(pairs)} pairs have no line here")
 
 
-def _pair(fields: Fields) -> TextPair:
+class _Numbers:
+    """Numbers pairs of the same texts by their labels."""
+
+    def __init__(self) -> None:
+        self._labels: dict[str, list[Any]] = {}
+        self.repeated = 0
+
+    def numbered(self, pair: TextPair, label: Any) -> TextPair:
+        labels = self._labels.setdefault(pair.id, [])
+        is_known = label in labels
+        if not is_known:
+            self.repeated += bool(labels)
+            labels.append(label)
+        return replace(pair, number=labels.index(label) + 1, implied=is_known)
+
+
+def _pair(fields: Fields, numbers: _Numbers) -> TextPair:
     first, second = next((names for names in _RESPONSES if names[0] in fields), _RESPONSES[0])
-    return TextPair.read(fields, "prompt", first, second, category=fields.optional_text("scenario"))
+    category = fields.optional_text("scenario")
+    pair = TextPair.read(fields, "prompt", first, second, category=category)
+    return pair if fields.problems else numbers.numbered(pair, fields.peek("label"))
 
 
-def _item(fields: Fields) -> Iterator[Item]:
-    pair = _pair(fields)
+def _item(pair: TextPair, fields: Fields) -> Iterator[Item]:
     if "label" not in fields:
         fields.problem("label", "missing; 0 or 1 says which response is better, 2 is a tie")
     label = fields.integer("label", least=0, most=2)

@@ -26,6 +26,7 @@ from arena.data.formats.records import (
     ContestantRecord,
     Item,
     Note,
+    Place,
     PromptRecord,
     QuestionRecord,
 )
@@ -48,15 +49,22 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
         yield Note(file.place(), UNNAMED)
     if author:
         yield ContestantRecord(name=author, implied=True, place=file.place())
-    yield from read_rows(file, partial(_records, author, judge))
+    odd: list[Place] = []
+    yield from read_rows(file, partial(_records, author, judge, odd))
+    if odd:
+        rows = f"1 row has ({odd[0].unit} {odd[0].line})" if len(odd) == 1 else f"{len(odd):,} rows have"
+        text = "another number of lists of labels than of questions; these questions get none"
+        yield Note(file.place(), f"{rows} {text}")
 
 
-def _records(author: str, judge: str, fields: Fields) -> Iterator[Item]:
+def _records(author: str, judge: str, odd: list[Place], fields: Fields) -> Iterator[Item]:
     prompt, subset = fields.required_text("id"), fields.text("subset")
     output = fields.optional_text("output")
     answers = _answers(fields, output)
     instruction = fields.required_text("instruction")
-    questions = list(_questions(fields, prompt, subset))
+    given = fields.peek("question_label")
+    questions = list(_questions(fields, prompt, subset, odd))
+    beside = {"question_label": given} if odd and odd[-1] is fields.place else {}
     if len(answers) > len(questions):
         fields.problem("eval", f"{len(answers)} answers to {len(questions)} questions")
     yield PromptRecord(
@@ -65,7 +73,7 @@ def _records(author: str, judge: str, fields: Fields) -> Iterator[Item]:
         subset=subset,
         category=fields.optional_text("category"),
         input=fields.optional_text("input"),
-        extra=fields.rest(),
+        extra={**fields.rest(), **beside},
         implied=True,
         place=fields.place,
     )
@@ -104,10 +112,11 @@ def _answers(fields: Fields, output: str | None) -> list[str | None]:
     return [_VALUES[value] if value is None or isinstance(value, bool) else None for value in values]
 
 
-def _questions(fields: Fields, prompt: str, subset: str) -> Iterator[QuestionRecord]:
+def _questions(fields: Fields, prompt: str, subset: str, odd: list[Place]) -> Iterator[QuestionRecord]:
+    """The requirements; where labels differ from them in number, as in a published file, without labels."""
     texts, labels = fields.texts("decomposed_questions"), _labels(fields)
-    if labels is not None and len(labels) != len(texts):
-        fields.problem("question_label", f"{len(labels)} lists of labels for {len(texts)} questions")
+    if labels is not None and len(labels) != len(texts) and not fields.problems:
+        odd.append(fields.place)
         labels = None
     for position, text in enumerate(texts, start=1):
         if not text.strip():

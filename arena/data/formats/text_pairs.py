@@ -69,7 +69,10 @@ def no_rating(reply: str, finish: str = "") -> str:
 
 @dataclass(frozen=True)
 class TextPair:
-    """A pair of a file; ``implied`` if the file holds something about pairs of another."""
+    """A pair of a file; ``implied`` if the file holds something about pairs of another.
+
+    ``number`` tells pairs of the same texts apart, from 1.
+    """
 
     instruction: str
     outputs: tuple[tuple[str, ...], tuple[str, ...]]
@@ -77,6 +80,7 @@ class TextPair:
     category: str | None = None
     input: str | None = None
     implied: bool = False
+    number: int = 1
     extra: Mapping[str, Any] = field(default_factory=dict)
     place: Place = field(kw_only=True)
 
@@ -88,7 +92,8 @@ class TextPair:
 
     @property
     def id(self) -> str:
-        return digest(self.instruction, *filter(None, [self.input]), *chain(*self.outputs))
+        name = digest(self.instruction, *filter(None, [self.input]), *chain(*self.outputs))
+        return name if self.number == 1 else f"{name}-{self.number}"
 
     def records(self) -> Iterator[Item]:
         yield PromptRecord(

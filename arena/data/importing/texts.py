@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -349,6 +350,15 @@ def add_answer(
     return known
 
 
+_TYPOGRAPHY: Final = str.maketrans("‘’‚“”„«»‐‑‒–—−", '\'\'\'"""""------')
+
+
+def _in_letters(text: str) -> str:
+    """The text without blanks and typography, in which copies of one answer differ."""
+    plain = unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHY)
+    return "".join(plain.split())
+
+
 def _whose(record: CompletionRecord) -> str:
     return f'"{record.contestant or record.id}" to prompt "{record.prompt}"'
 
@@ -442,10 +452,14 @@ class Completions:
         if earlier is None:
             return cell in self._ids and not record.turns
         if record.turns and earlier.turns and record.turns != earlier.turns:
-            self._refuse_text(record)
+            self._refuse_text(record, earlier.turns)
         return bool(earlier.turns) or not record.turns or not earlier.implied
 
-    def _refuse_text(self, record: CompletionRecord) -> None:
+    def _refuse_text(self, record: CompletionRecord, known: Sequence[str]) -> None:
+        """Report a text that differs from the known one, or count it if readers would not tell them apart."""
+        if list(map(_in_letters, record.turns)) == list(map(_in_letters, known)):
+            self._counts.near_equal += 1
+            return
         reason = f"the study or these files have another text of {_whose(record)}"
         self._report.refuse(record.place, "contestant", reason)
 
@@ -480,7 +494,7 @@ class Completions:
     ) -> None:
         if record.implied and known.digest != digest_of(()):
             if known.digest != digest_of(record.turns):
-                self._refuse_text(record)
+                self._refuse_text(record, known.turns)
             return
         if FAILURE in record.extra and known.digest != digest_of(()):
             self._counts.unchanged += 1

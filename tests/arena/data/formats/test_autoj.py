@@ -1,6 +1,10 @@
 from pathlib import Path
 
+import pytest
+
 from arena.data.formats.records import ComparisonRecord, GoldRecord
+from arena.data.importing.imports import import_files
+from arena.models import Comparison
 from tests.arena.data.formats.reading import problems, read, write_lines
 
 ITEM = {"scenario": "poems", "prompt": "A haiku.", "response 1": "Rain.", "response 2": "Snow.", "label": 0}
@@ -20,6 +24,23 @@ def test_a_label_says_which_response_is_better(tmp_path: Path) -> None:
         (None, "1", "Rain."),
         (None, "2", "Snow."),
     ]
+
+
+@pytest.mark.django_db
+def test_a_pair_that_is_repeated_with_another_label_is_a_pair_of_its_own(tmp_path: Path) -> None:
+    """As the published file has one; a judge's verdicts count as often as its authors count them."""
+    rows = [{**ITEM, "label": label} for label in (0, 1, 0)]
+    pairs = write_lines(tmp_path, "test.jsonl", *rows)
+    judged = write_lines(
+        tmp_path, "pairwise_wren_output.jsonl", *[{"output": output} for output in (0, 0, 2)]
+    )
+    report = import_files("s", [pairs, judged])
+    assert report.applied
+    assert "1 pair is repeated with another label; each is a pair of its own" in {
+        note.text for note in report.notes
+    }
+    said = Comparison.objects.order_by("pk").values_list("pair__gold", "rating", "repeat")
+    assert list(said) == [("first", 1, 0), ("second", 1, 0), ("first", 2, 1)]
 
 
 def test_what_is_wrong_is_named(tmp_path: Path) -> None:

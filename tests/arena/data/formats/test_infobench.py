@@ -48,6 +48,20 @@ def test_a_line_is_a_prompt_with_its_questions_and_an_output_by_nobody(tmp_path:
     assert (completion.contestant, completion.turns) == (None, ("Herons at dawn",))
 
 
+def test_labels_that_differ_from_the_questions_in_number_are_kept_beside_and_counted(tmp_path: Path) -> None:
+    """Three rows of a published file are so."""
+    rows = [make_item(), make_item(id="task-2", question_label=[["Format"], ["Style"]])]
+    rows.append(make_item(id="task-3", question_label=[]))
+    items = read(write_lines(tmp_path, "easy.jsonl", *rows))
+    questions = [item for item in items if isinstance(item, QuestionRecord)]
+    assert [question.labels for question in questions] == [("Format",), None, None]
+    prompts = [item for item in items if isinstance(item, PromptRecord)]
+    assert [prompt.extra.get("question_label") for prompt in prompts] == [None, [["Format"], ["Style"]], []]
+    assert str(items[-1]).endswith(
+        "2 rows have another number of lists of labels than of questions; these questions get none"
+    )
+
+
 def test_a_named_judge_has_an_answer_for_what_was_asked_and_a_reason_for_what_could_not_be_read(
     tmp_path: Path,
 ) -> None:
@@ -87,7 +101,6 @@ def test_the_same_output_judged_twice_is_one_completion_and_a_line_may_have_none
         ({"output": None}, "eval", "answers to questions about an output, which is missing"),
         ({"decomposed_questions": [" "]}, "decomposed_questions[1]", "empty"),
         ({"decomposed_questions": "?"}, "decomposed_questions", "expected a list of texts"),
-        ({"question_label": []}, "question_label", "0 lists of labels for 1 questions"),
         ({"question_label": ["Style"]}, "question_label", "expected a list of texts for each question"),
     ],
 )

@@ -93,3 +93,27 @@ def test_references_are_added_to_a_known_prompt(at_once: bool) -> None:
     assert import_records("s", named).written == 0
     assert Prompt.objects.get().turns == ["Why?"]
     assert set(Reference.objects.values_list("author", flat=True)) == {"ann", "bo"}
+
+
+@pytest.mark.parametrize(
+    ("other", "near"),
+    [
+        ("It’s “fine” – really.", True),
+        ('It\'s "fine" - really.\n', True),
+        ('It\'s  "fine"\n- really.', True),
+        ('It\'s "fine" + really.', False),
+        ('It\'s "Fine" - really.', False),
+        ("It's fine.", False),
+    ],
+)
+def test_copies_of_an_answer_that_differ_in_blanks_and_typography_are_one_and_counted(
+    other: str, near: bool
+) -> None:
+    """The answers of a baseline stand in many files of a benchmark, not always letter by letter."""
+    known = 'It\'s "fine" - really.'
+    both = import_records("s", [*passing("Why?", known), *passing("Why?", other)])
+    assert import_records("t", passing("Why?", known)).applied
+    later = import_records("t", passing("Why?", other, "more"))
+    for report in (both, later):
+        assert (report.applied, report.counts["completions"].near_equal) == (near, near)
+    assert {tuple(each.turns) for each in Completion.objects.all()} == {(known,)}
