@@ -21,7 +21,7 @@ from django.db import connections
 
 from arena.process.environment import local_url
 from arena.process.memory import spare_what_stays
-from arena.process.web import MOST_CONNECTIONS, WebServer
+from arena.process.web import BACKLOG, MOST_CONNECTIONS, WebServer
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +32,6 @@ EXIT_SECONDS: Final = 4
 """Until a process that has not gone is killed: on a busy machine its exit takes a while."""
 
 RESTART_SECONDS: Final = 1
-BACKLOG: Final = 1024
 SWITCH_SECONDS: Final = 0.001
 """A request comes back from the database many times, and waits this long for others."""
 

@@ -5,8 +5,9 @@ what is long on the disk. Here stands only how long it waits for a client, and w
 """
 
 import os
+import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict, deque
 from typing import Any, Final
 
 from django.conf import settings
@@ -15,6 +16,8 @@ from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import TcpWSGIServer
+from waitress.task import ThreadedTaskDispatcher
+from waitress.utilities import BadRequest
 from waitress.wasyncore import loop
 
 from arena.process.addresses import address_of
@@ -25,7 +28,16 @@ PATIENCE_SECONDS: Final = 20
 LEAST_BYTES: Final = 20_000
 KEEP_ALIVE_SECONDS: Final = 30
 MOST_CONNECTIONS: Final = 1_000
-HEAD_BYTES: Final = 64 * 1024
+BACKLOG: Final = 4096
+"""Connections that wait to be taken; of more the system drops some, and they wait for seconds."""
+
+ROOM: Final = 16
+"""Connections that are taken at once, and closed at once where there are too many."""
+
+LEFT_TO_OTHERS: Final = 2
+"""Threads of a process that no single client has."""
+
+HEAD_BYTES: Final = 32 * 1024
 MEMORY_BYTES: Final = 128 * 1024
 """Of one request or reply; what is longer waits on the disk."""
 
@@ -33,10 +45,21 @@ DISK_BYTES: Final = 2 * 1024**3
 """Of all requests and replies that are on their way."""
 
 _PIECE_BYTES: Final = 64 * 1024
+_RECEIVED_BYTES: Final = 16 * 1024
+"""At a time: more of chunks of a byte would keep others waiting while they are parsed."""
+
 _LOOK_SECONDS: Final = 1
 
 
 class Request(HTTPRequestParser):  # type: ignore[misc]
+    """Ends its connection, with all that comes behind it, if it is none."""
+
+    def received(self, data: bytes) -> int:
+        consumed: int = super().received(data)
+        if self.empty:  # else blank lines alone would keep the loop busy
+            self.empty, self.error = False, BadRequest("There is no request")
+        return len(data) if self.error else consumed
+
     def parse_header(self, header_plus: bytes) -> None:
         try:
             super().parse_header(header_plus)
@@ -52,6 +75,8 @@ class Connection(HTTPChannel):  # type: ignore[misc]
     _due = 0
     _deadline = 0.0
     _latest: Any = None
+    counted_for = ""
+    """The client of the request at work."""
 
     def __init__(self, server: "WebServer", *args: Any, **kwargs: Any) -> None:
         super().__init__(server, *args, **kwargs)
@@ -60,7 +85,7 @@ class Connection(HTTPChannel):  # type: ignore[misc]
     @property
     def client(self) -> str:
         """The address that the request at hand comes from, behind any proxies."""
-        request = self.request or self._latest
+        request = self.request or next(iter(self.requests), self._latest)
         return address_of(self.addr[0], request.headers.get("X_FORWARDED_FOR", "") if request else "")
 
     @property
@@ -97,8 +122,48 @@ class Connection(HTTPChannel):  # type: ignore[misc]
 
     def service(self) -> None:
         clear_contextvars()  # a line about what waitress refuses has no id, not that of the request before
-        self._latest = self.requests[0]
-        super().service()
+        self._latest, client = self.requests[0], self.counted_for
+        try:
+            super().service()
+        finally:
+            self.server.waiting.end(client)
+
+
+class FairQueue:
+    """Connections with a request that wait for a thread, in turns by client.
+
+    A client has all threads but LEFT_TO_OTHERS, however many it sends. The length is the number of clients
+    whose next request may begin. Used with the lock of the threads, but for ``end``.
+    """
+
+    def __init__(self, threads: int, lock: threading.Lock) -> None:
+        self._most = max(1, threads - LEFT_TO_OTHERS)
+        self._lock = lock
+        self._waiting: dict[str, deque[Connection]] = {}
+        self._running: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return sum(self._running[client] < self._most for client in self._waiting)
+
+    def append(self, connection: Connection) -> None:
+        self._waiting.setdefault(connection.client, deque()).append(connection)
+
+    def popleft(self) -> Connection:
+        client = next(each for each in self._waiting if self._running[each] < self._most)
+        connections = self._waiting.pop(client)
+        first = connections.popleft()
+        if connections:
+            self._waiting[client] = connections  # behind all others
+        self._running[client] += 1
+        first.counted_for = client
+        return first
+
+    def end(self, client: str) -> None:
+        """The thread that calls this looks for its next request itself, so no other need be told."""
+        with self._lock:
+            self._running[client] -= 1
+            if not self._running[client]:
+                del self._running[client]
 
 
 class WebServer(TcpWSGIServer):  # type: ignore[misc]
@@ -110,10 +175,10 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc]
     def __init__(self, application: Any, listener: Any) -> None:
         self._parent = os.getppid()
         adjustments = Adjustments(
-            threads=settings.WEB_THREADS,
             ident=None,
             asyncore_use_poll=True,
-            recv_bytes=_PIECE_BYTES,
+            backlog=BACKLOG,
+            recv_bytes=_RECEIVED_BYTES,
             max_request_header_size=HEAD_BYTES,
             inbuf_overflow=MEMORY_BYTES,
             outbuf_overflow=MEMORY_BYTES,
@@ -124,7 +189,12 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc]
             log_socket_errors=False,
         )
         adjustments.send_bytes = _PIECE_BYTES  # a page in one piece: a third more of them in a second
-        super().__init__(application, _sock=listener, bind_socket=False, adj=adjustments)
+        dispatcher = ThreadedTaskDispatcher()
+        self.waiting = dispatcher.queue = FairQueue(settings.WEB_THREADS, dispatcher.lock)
+        dispatcher.set_thread_count(settings.WEB_THREADS)
+        super().__init__(
+            application, _sock=listener, bind_socket=False, dispatcher=dispatcher, adj=adjustments
+        )
 
     def leave(self) -> None:
         """Make run() return; may be called by a handler of signals."""
@@ -151,17 +221,22 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc]
             max(self.active_channels.values(), key=lambda each: each.waiting_bytes).handle_close()
 
     def handle_accept(self) -> None:
-        if len(self.active_channels) >= MOST_CONNECTIONS:
-            self._make_room()
-        super().handle_accept()
+        for _ in range(ROOM):  # waitress takes one, and looks at all others before the next
+            if len(self.active_channels) >= MOST_CONNECTIONS:
+                self._make_room()
+            before = len(self.active_channels)
+            super().handle_accept()
+            if len(self.active_channels) == before:
+                return
 
     def _make_room(self) -> None:
-        """Close a connection of the client with the most: who opens many keeps nobody else out."""
+        """Close connections of the client with the most: who opens many keeps nobody else out."""
         by_client: dict[str, list[Connection]] = defaultdict(list)
         for each in self.active_channels.values():
             by_client[each.client].append(each)
         most = max(by_client.values(), key=len)
-        min(most, key=lambda each: (bool(each.requests), each.last_activity)).handle_close()
+        for each in sorted(most, key=lambda each: (bool(each.requests), each.last_activity))[:ROOM]:
+            each.handle_close()
 
     def _wait(self, seconds: float) -> None:
         loop(timeout=seconds, use_poll=True, map=self._map, count=1)

@@ -7,6 +7,7 @@
     python -m tests.faults disk                                  a disk that is full; needs root
     python -m tests.faults changing                              an endpoint with thirty behaviours
     python -m tests.faults holes                                 what somebody hostile tries
+    python -m tests.faults attack                                slow and greedy clients; needs Caddy
     python -m tests.faults --calls 200 --kills 3 --protocol likert embedded      a quick look
 
 Prints one table of what was promised and what came of it. Exits with 1 where anything does not hold.
@@ -24,7 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.faults import deploying, full_disk, services
+from tests.faults import attacking, deploying, full_disk, services
 from tests.faults.backing_up import backing_up
 from tests.faults.changing import changed
 from tests.faults.drill import Drill, Say
@@ -75,6 +76,7 @@ CASES = {
     ),
     "changing": Case(lambda: "", lambda given: {"changing": changed}),
     "holes": Case(lambda: "", lambda given: {"holes": holes}),
+    "attack": Case(attacking.missing_here, lambda given: {"attack": attacking.attacking}),
     "deploy": Case(deploying.missing_here, lambda given: {"deploy": deploying.deploy}),
 }
 

@@ -36,7 +36,7 @@ SCENARIOS = {
         "tests/judging/runs/test_places.py",
         "tests/arena/process/test_worker.py",
     ),
-    "requests that arrive slowly or never": ("tests/arena/process/test_receiving.py",),
+    "clients that send or read slowly or never": ("tests/arena/process/test_web.py",),
     "single votes in published numbers": ("tests/leaderboard/test_single_votes.py",),
 }
 """Files of tests by what they try."""

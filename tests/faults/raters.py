@@ -132,11 +132,16 @@ class Raters:
 
 def seeded(place: Place, *, raters: int, prompts: int, imported: int) -> list[str]:
     """A study with answers and imported ratings; the tokens of its raters."""
-    filled = SEED.format(
-        study=STUDY, contestants=CONTESTANTS, prompts=prompts, imported=imported, raters=raters
-    )
+    filled = seed(STUDY, raters=raters, prompts=prompts, imported=imported)
     tokens: list[str] = json.loads(place.manage("shell", "-v0", "-c", filled))
     return tokens
+
+
+def seed(study: str, *, raters: int, prompts: int, imported: int) -> str:
+    """The program that makes such a study, and prints the tokens."""
+    return SEED.format(
+        study=study, contestants=CONTESTANTS, prompts=prompts, imported=imported, raters=raters
+    )
 
 
 STORED = """

@@ -16,7 +16,7 @@ from waitress.adjustments import Adjustments
 
 from arena.monitoring.logs import begin_request, current_request
 from arena.process import web
-from arena.process.web import Connection, Request, WebServer
+from arena.process.web import Connection, FairQueue, Request, WebServer
 
 HEAD = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
 LARGE = b"x" * 5_000_000
@@ -174,6 +174,18 @@ def test_a_body_never_becomes_a_request(connect: Connect, head: bytes) -> None:
     assert reply.count(b"HTTP/1.") == 1
 
 
+@pytest.mark.parametrize("behind", [b"\r\n" * 1000, GET % b"" * 1000, b"\0" * 1000])
+def test_what_comes_behind_no_request_is_thrown_away(connect: Connect, behind: bytes) -> None:
+    client = connect()
+    client.sendall(b"\r\n\r\n" + behind)
+    reply = b""
+    with suppress(ConnectionResetError):
+        while piece := client.recv(1000):
+            reply += piece
+    assert reply.startswith(b"HTTP/1.0 400")
+    assert reply.count(b"HTTP/1.") == 1
+
+
 @pytest.mark.parametrize(
     "line", [b"GET http://[::1/ HTTP/1.1", b"GET /\xff HTTP/1.1", b"no request", b"\x16\x03\x01"]
 )
@@ -200,11 +212,41 @@ def test_a_client_cannot_say_where_the_arena_is(connect: Connect) -> None:
     assert b"Server:" not in reply
 
 
+def test_who_sends_many_requests_leaves_threads_to_others(
+    server: WebServer, connect: Connect, application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server.waiting, "_most", 1)
+    many = [connect() for _ in range(5)]
+    for each in many:
+        each.sendall(GET % b"wait")
+    time.sleep(0.2)
+    other = connect("127.0.0.2")
+    other.sendall(GET % b"")
+    read(other, said_of(b""))
+    application.go_on.set()
+    for each in many:
+        read(each, said_of(b""))
+
+
+def test_clients_take_turns() -> None:
+    queue = FairQueue(4, threading.Lock())
+    sent = [SimpleNamespace(client=client, number=number) for number, client in enumerate("aaaabba")]
+    for each in sent:
+        queue.append(each)
+    taken = [queue.popleft().number for _ in range(4)]
+    assert taken == [0, 4, 1, 5], "two of each at most"
+    assert len(queue) == 0
+    queue.end("a")
+    assert len(queue) == 1
+    assert queue.popleft().number == 2
+
+
 @pytest.mark.parametrize("trusted", [0, 1])
 def test_who_opens_many_keeps_nobody_else_out(
     monkeypatch: pytest.MonkeyPatch, settings: Any, connect: Connect, trusted: int
 ) -> None:
     monkeypatch.setattr(web, "MOST_CONNECTIONS", 6)
+    monkeypatch.setattr(web, "ROOM", 1)
     settings.TRUSTED_PROXIES = trusted
 
     def ask(client: socket.socket, number: int) -> None:
