@@ -57,7 +57,8 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
     def received(self, data: bytes) -> int:
         consumed: int = super().received(data)
         if self.empty:  # else blank lines alone would keep the loop busy
-            self.empty, self.error = False, BadRequest("There is no request")
+            self.empty = False
+            self.error = BadRequest("There is no request")
         return len(data) if self.error else consumed
 
     def parse_header(self, header_plus: bytes) -> None:
