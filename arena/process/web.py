@@ -54,6 +54,8 @@ _LOOK_SECONDS: Final = 1
 class Request(HTTPRequestParser):  # type: ignore[misc]
     """Ends its connection, with all that comes behind it, if it is none."""
 
+    empty: bool = False
+
     def received(self, data: bytes) -> int:
         consumed: int = super().received(data)
         if self.empty:  # else blank lines alone would keep the loop busy
