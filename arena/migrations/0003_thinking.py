@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='study',
             name='thinking',
-            field=models.CharField(choices=[('hide', 'Hide it: raters and judges read the answer alone'), ('exclude', 'Leave these answers out: nobody rates them')], default='hide', help_text='What happens to answers beside which a model also gave its thinking.', max_length=10, verbose_name='answers that hold thinking'),
+            field=models.CharField(choices=[('hide', 'Hide the thinking'), ('exclude', 'Leave them out: nobody rates them')], default='hide', help_text='What happens to answers beside which a model also gave its thinking.', max_length=10, verbose_name='answers with thinking'),
         ),
         migrations.AddConstraint(
             model_name='study',

@@ -34,8 +34,8 @@ class Study(models.Model):
         EXCLUDE = "exclude", "Leave them out: nobody rates them"
 
     class Thinking(models.TextChoices):
-        HIDE = "hide", "Hide it: raters and judges read the answer alone"
-        EXCLUDE = "exclude", "Leave these answers out: nobody rates them"
+        HIDE = "hide", "Hide the thinking"
+        EXCLUDE = "exclude", "Leave them out: nobody rates them"
 
     class ReferencesShown(models.TextChoices):
         HIDDEN = "hidden", "Not shown"
@@ -149,7 +149,7 @@ class Study(models.Model):
         help_text="What happens to answers that tell who wrote them.",
     )
     thinking = models.CharField(
-        "answers that hold thinking",
+        "answers with thinking",
         max_length=10,
         choices=Thinking,
         default=Thinking.HIDE,

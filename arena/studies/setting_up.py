@@ -226,7 +226,6 @@ class RatingForm(SettingForm):
             "daily_limit": "Limit per rater and day (optional)",
             "reveal_names": "Show raters who wrote the answers after they have rated them",
             "show_references": "Reference answers",
-            "thinking": "Answers with thinking",
             "pairing": "Pairing",
             "stop_margin": "Pause when the leader is known: margin in points",
         }
@@ -240,7 +239,8 @@ class RatingForm(SettingForm):
             "checks count; skips do not.",
             "daily_limit": "How many on one day. Days begin at 00:00 UTC.",
             "show_references": "Raters do not learn who wrote them.",
-            "thinking": "Imports set the thinking of a model apart from its answer. Exports tell it.",
+            "thinking": "Imports set the thinking of a model apart: raters and judges read the answer alone. "
+            "Exports tell it.",
             "stop_margin": "0 pauses when the leader is better than every other model; 10 when it is at most "
             "10 points worse. Only people's ratings count. Leave empty to continue until you pause.",
             "reveal_names": "Raters may then recognise a model's style. To keep them blind, each gets only "

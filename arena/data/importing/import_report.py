@@ -187,8 +187,8 @@ class Counts:
     empty: int = 0  # completions with a blank text, rated like others
     failed: int = 0  # completions that are an error of the program that asked, so their texts are missing
     near_equal: int = 0  # texts that differ from those known in blanks and typography alone, which are kept
-    with_thinking: int = 0  # completions beside which the thinking of the model was set apart
-    with_end_tokens: int = 0  # completions from which the tokens of a chat template were taken off
+    thinking: int = 0  # completions beside which the thinking of the model was set apart
+    end_tokens: int = 0  # completions from which the tokens of a chat template were taken off
 
     @property
     def written(self) -> int:

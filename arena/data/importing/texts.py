@@ -415,8 +415,8 @@ class Completions:
         """Count what is no answer, or was set apart from one."""
         self._counts.empty += is_empty(record.turns)
         self._counts.failed += FAILURE in record.extra
-        self._counts.with_thinking += THINKING in record.extra
-        self._counts.with_end_tokens += END_TOKENS in record.extra
+        self._counts.thinking += THINKING in record.extra
+        self._counts.end_tokens += END_TOKENS in record.extra
         for name in NOTES.keys() & record.extra.keys() - self._noted:
             self._noted.add(name)
             self._report.note(record.place, NOTES[name])

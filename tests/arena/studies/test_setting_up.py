@@ -79,7 +79,7 @@ def full(study: Study) -> Study:
 
 
 def test_settings_that_would_change_nothing_are_not_offered(operator: Client, study: Study) -> None:
-    only_for_some = {"show_references", "training_threshold", "gold_share"}
+    only_for_some = {"show_references", "training_threshold", "gold_share", "thinking"}
     assert not only_for_some & operator.get(page("operate-rating")).context["form"].fields.keys()
     Study.objects.update(gold_share=0.1)  # it is on, so it can be turned off
     assert "gold_share" in operator.get(page("operate-rating")).context["form"].fields

@@ -47,6 +47,7 @@ def said(study: Study) -> list[str]:
         ("criteria", ["clear", "true"], "Criteria: “clear”, “true”. Before: none."),
         ("reveal_names", True, "Raters see who wrote the answers: yes. Before: no."),
         ("show_references", "beside", "Reference answers: Beside the answers. Before: Not shown."),
+        ("thinking", "exclude", "Answers with thinking: Leave them out. Before: Hide the thinking."),
         ("naming", "mask", "Mask the words that give the author away. Before: Show them as they are."),
         ("training_threshold", 0.8, "Training pairs to get right: 80%. Before: none."),
         ("visibility", "public", "Visibility: Public. Before: Private."),

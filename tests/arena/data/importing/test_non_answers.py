@@ -11,6 +11,7 @@ from arena.data import export
 from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import import_files
 from arena.models import Completion, Pair, Study
+from arena.rating.offering import pool_of
 from arena.texts.self_naming import shown_turns
 from leaderboard.files.interchange import preferences
 from leaderboard.files.selection import Selection
@@ -72,7 +73,7 @@ def test_a_reply_that_is_null_in_answers_of_mt_bench_is_an_error(tmp_path: Path)
 def test_thinking_is_set_apart_and_told_in_exports(tmp_path: Path) -> None:
     report = imported(tmp_path, THOUGHT, "hi")
     counts = report.counts["completions"]
-    assert (counts.with_thinking, counts.with_end_tokens, counts.empty) == (1, 1, 0)
+    assert (counts.thinking, counts.end_tokens, counts.empty) == (1, 1, 0)
     heron = answer_of("heron")
     assert (heron.turns, heron.telling) == (["hello"], [])
     assert [each.strip() for each in heron.thinking] == ["<think>\nI am heron.\n</think>"]
@@ -81,18 +82,27 @@ def test_thinking_is_set_apart_and_told_in_exports(tmp_path: Path) -> None:
     rows = [row for row in export.rows(Study.objects.get(), "completions") if row["contestant"] == "heron"]
     assert rows[0]["text"] == "hello"
     again = import_files("again", [tmp_path / "prompts.jsonl", write_lines(tmp_path, "out.jsonl", *rows)])
-    assert (again.ok, again.counts["completions"].with_thinking) == (True, 1)
+    assert (again.ok, again.counts["completions"].thinking) == (True, 1)
     copy = Completion.objects.get(prompt__study__slug="again")
     assert (copy.turns, copy.thinking, copy.extra) == (heron.turns, heron.thinking, heron.extra)
 
 
 @pytest.mark.parametrize("choice", Study.Thinking)
-def test_answers_with_thinking_are_left_out_as_the_study_chooses(tmp_path: Path, choice: str) -> None:
+def test_answers_thinking_are_left_out_as_the_study_chooses(tmp_path: Path, choice: str) -> None:
     imported(tmp_path, THOUGHT, "hi", "ho")
     Study.objects.update(thinking=choice)
     names = {each.contestant.name for each in Completion.objects.rateable_in(Study.objects.get())}
     assert ("heron" in names) is (choice == Study.Thinking.HIDE)
     assert names >= {"stork", "crane"}
+
+
+def test_the_choice_holds_for_the_next_pair(tmp_path: Path) -> None:
+    imported(tmp_path, THOUGHT, "hi", "ho")
+    study = Study.objects.get()
+    assert len(pool_of(study).possible) == 3
+    study.thinking = Study.Thinking.EXCLUDE
+    study.save()
+    assert len(pool_of(study).possible) == 1
 
 
 def test_no_thinking_is_chosen_for_training(tmp_path: Path) -> None:
