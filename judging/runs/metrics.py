@@ -29,6 +29,11 @@ def metrics() -> Iterator[Metric]:
         calls.add_metric([state], n - cached)
     calls.add_metric(["cached"], sum(cached for _, cached in counted.values()))
     yield calls
+    runs = GaugeMetricFamily("arena_judge_runs", "Judge runs, by state.", labels=["state"])
+    by_state = dict(JudgeRun.objects.order_by().values_list("state").annotate(n=Count("pk")))
+    for state in JudgeRun.State.values:
+        runs.add_metric([state], by_state.get(state, 0))
+    yield runs
     now = timezone.now()
     for kind in STANDING:
         yield from _standing(now, *kind)

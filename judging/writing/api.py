@@ -12,7 +12,7 @@ from arena.api.auth import require_operator
 from arena.api.schemas import ERRORS, ErrorOut, Name, written_out
 from judging.judges.services import JudgeError, MissingError
 from judging.models import WritingRun
-from judging.models.writing import errors_of
+from judging.models.writing import WritingProgress, errors_of
 from judging.runs.api import REFUSALS, Amount, RangeOut, account_of, answer
 from judging.writing import services
 from judging.writing.wanted import Kind, Wanted
@@ -88,7 +88,9 @@ class WritingRunOut(Schema):
     study: str
     contestant: str
     kind: Annotated[Kind, written_out(Kind)]
-    state: Literal["running", "finished", "cancelled"]
+    state: Literal["running", "finished", "failed", "cancelled"] = Field(
+        description="failed: every call failed."
+    )
     limit: int | None
     wanted: int = Field(description="Answers to write, or texts to read.")
     written: int = Field(description="Or read.")
@@ -121,11 +123,19 @@ class WritingRunOut(Schema):
             study=run.study.slug,
             contestant=run.author.contestant.slug,
             kind=Kind(run.kind),
-            state="running" if told.left else "cancelled" if run.cancelled_at else "finished",
+            state=_state(run, told),
             limit=run.limit,
             errors=[ReasonOut(error=error, count=count) for error, count in errors_of(run)],
             created_at=run.created_at,
         )
+
+
+def _state(run: WritingRun, told: WritingProgress) -> Literal["running", "finished", "failed", "cancelled"]:
+    if told.left:
+        return "running"
+    if run.cancelled_at:
+        return "cancelled"
+    return "failed" if told.failed and not told.replies else "finished"
 
 
 router = Router(tags=["writing runs"])

@@ -76,6 +76,8 @@ def test_they_are_what_the_rows_say(client: Any) -> None:
     }
     assert found['arena_money_spent{currency="USD"}'] == 1.75
     assert found['arena_money_reserved{currency="USD"}'] == 2
+    assert found['arena_judge_runs{state="queued"}'] == 1
+    assert found['arena_judge_runs{state="failed"}'] == 0
     assert found['arena_judge_calls{outcome="replied"}'] == 0
     assert found['arena_proposal_calls{outcome="replied"}'] == 1
     assert found['arena_queue_depth{queue="proposals"}'] == 1
@@ -143,7 +145,7 @@ def test_they_take_few_queries(client: Any) -> None:
     ) as queries:
         client.get("/metrics")
     # PostgreSQL is asked whether it answers on a connection of its own.
-    assert len([query for query in queries if query["sql"] != "SELECT 1"]) == 21
+    assert len([query for query in queries if query["sql"] != "SELECT 1"]) == 22
 
 
 def test_without_a_token_only_this_machine_reads_them(client: Any) -> None:

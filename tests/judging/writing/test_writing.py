@@ -20,6 +20,7 @@ from judging.protocols.replies import ReplyText
 from judging.runs import queue
 from judging.spending.budgets import set_budget
 from judging.writing import services
+from judging.writing.api import WritingRunOut
 from tests import factories as make
 from tests.judging.endpoints.server import Answer, ChatServer, text_of
 
@@ -314,6 +315,7 @@ def test_a_run_in_which_nothing_works_stops(author: Author, model: ChatServer) -
     [(why, count)] = [(why, count) for why, count in told.items() if why.startswith("Not asked. 10 calls")]
     assert "Invalid model name" in why
     assert count == run.progress.failed - 10 == 23
+    assert WritingRunOut.of(run).state == "failed"
 
 
 def test_only_who_may_spend_starts(author: Author) -> None:
