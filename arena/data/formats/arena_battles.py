@@ -41,7 +41,11 @@ class Texts(NamedTuple):
 
 def recognise(head: Head) -> Kind | None:
     if _is_of_games(head.fields):
-        return Kind.COMPARISONS
+        # What other words mean is asked, as of any table.
+        cells = head.file.samples()
+        rows = zip(*(cells.get(name, ()) for name in ("winner", "left", "right")), strict=False)
+        is_told = all(verdicts.side(winner, [left], [right]) for winner, left, right in rows)
+        return Kind.COMPARISONS if is_told else None
     verdict = "winner" in head.fields or FLAGS.keys() <= head.fields
     return Kind.COMPARISONS if verdict and {"model_a", "model_b"} <= head.fields else None
 

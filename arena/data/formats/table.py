@@ -3,6 +3,7 @@
 What a row names in passing becomes a record; unmapped columns are kept.
 """
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -146,6 +147,7 @@ CHECKED: Final[Mapping[str, tuple[str, ...]]] = {
 
 _OUTCOMES: Final = {word: outcome for outcome, words in CHECKED.items() for word in words}
 _VERDICTS: Final = ("winner", "rating", "gold", "answer")
+_NUMBER: Final = re.compile(r"\d+$")
 _OF_TWO: Final = ("winner", "gold")
 _OF_SIDE: Final = ("", "_text", "_id")
 """Ends of the fields that tell of a side."""
@@ -231,8 +233,15 @@ class ColumnMapping:
         """The meaning of a known word, or of the name of a side's column."""
         if self.verdict == "answer":
             return _OUTCOMES.get(value.lower())
+        if self.verdict not in _OF_TWO:
+            return None
         first, second = ([self.columns.get(f"{side}{what}", "") for what in _OF_SIDE] for side in SIDES)
-        return verdicts.side(value, first, second) if self.verdict in _OF_TWO else None
+        numbers = [
+            {found[0] for name in names if (found := _NUMBER.search(name))} for names in (first, second)
+        ]
+        if value.isdigit() and all(numbers):  # with response_0 and response_1, a 1 is the second
+            return verdicts.named(value, *numbers)
+        return verdicts.side(value, first, second)
 
     def to_dict(self) -> dict[str, Any]:
         return {

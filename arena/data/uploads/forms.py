@@ -124,6 +124,7 @@ TABLE: Final = table.NAME
 SHOWN_HEADER: Final = 50  # characters of a row that may be the header
 TWO_ROWS: Final = 5  # rows of which two in turn may be the header
 JOINED: Final = ("prompt", "id")  # fields that several columns make up
+NO: Final = "no"
 OWN_COLUMN: Final = "own"  # a column that is a model, and holds its answers
 INPUTS: Final = 900  # of all files of a page together: a form takes 1,000
 SHOWN_CELLS: Final = 5
@@ -268,7 +269,7 @@ class FileForm(forms.Form):
         self.takes_mapping = True
         self._add_columns()
         self._add_meanings()
-        if self.question and self.question.field:
+        if self.question:
             self.fields["asked"] = self._asked(self.question)
 
     @property
@@ -327,7 +328,7 @@ class FileForm(forms.Form):
 
     @property
     def asked_row(self) -> BoundField | None:
-        """The field of the one question about the file, if its answer is a value."""
+        """The field of the one question about the file."""
         return self["asked"] if "asked" in self.fields else None
 
     @property
@@ -378,6 +379,9 @@ class FileForm(forms.Form):
 
     def _asked(self, question: Question) -> forms.Field:
         """The field for the answer to the one question about the file."""
+        if not question.field:
+            yes_or_no = [("yes", "Yes"), (NO, "No: I say below what they are")]
+            return forms.ChoiceField(label=question.text, required=False, choices=yes_or_no)
         if not question.choices:
             return forms.CharField(label=question.text, required=False, max_length=100)
         initial = self._mapping.columns.get(question.field, question.choices[0])
@@ -389,6 +393,10 @@ class FileForm(forms.Form):
         """The mapping with the answer to the question."""
         answer = self.cleaned_data.get("asked")
         if not answer or not self.question:
+            return mapping
+        if not self.question.field:
+            if answer == NO and mapping == self._mapping:
+                self.add_error(None, "Say below what the columns are.")
             return mapping
         if self.question.field != "instruction":
             return replace(mapping, constants={**mapping.constants, self.question.field: answer})

@@ -134,3 +134,23 @@ def test_names_of_many_models_count_beside_values_that_somebody_told(tmp_path: P
         Kind.COMPARISONS, {"first": "x", "second": "y", "winner": "best"}, {"rater": "crowd"}, {"egal": "tie"}
     )
     assert ratings(read(path, mapping=mapping)) == [1] * 40 + [2]
+
+
+@pytest.mark.parametrize(
+    ("columns", "values", "ratings_of"),
+    [
+        (("response_0", "response_1"), ("0", "1"), [1, 3]),
+        (("answer1", "answer2"), ("1", "2"), [1, 3]),
+        (("Answer A", "Answer B"), ("Answer A", "answer b"), [1, 3]),
+        (("heron", "stork"), ("Stork", "HERON"), [3, 1]),
+    ],
+)
+def test_a_verdict_may_name_a_column_or_its_number(
+    tmp_path: Path, columns: tuple[str, str], values: tuple[str, str], ratings_of: list[int]
+) -> None:
+    path = write_lines(
+        tmp_path, "v.csv", f"{columns[0]},{columns[1]},best", *(f"x,y,{value}" for value in values)
+    )
+    sides = {"first_text": columns[0], "second_text": columns[1], "winner": "best"}
+    mapping = ColumnMapping(Kind.COMPARISONS, sides, {"rater": "crowd"})
+    assert ratings(read(path, mapping=mapping)) == ratings_of

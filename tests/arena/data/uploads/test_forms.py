@@ -91,6 +91,20 @@ def test_columns_are_models(models: tuple[str, ...]) -> None:
     )
 
 
+def test_whoever_denies_a_guess_has_to_say_what_the_columns_are() -> None:
+    samples = {"question": ["Name a river."], "Alder": ["The Rhine."]}
+    report = ImportReport("study", True, looks={"0.csv": {"samples": samples}})
+    row = foreign(0, columns=list(samples))
+    (form,) = file_forms([row], report)
+    assert form["asked"].label == "Is Alder a model, and are its cells the answers?"
+    (same,) = file_forms([row], report, sent(form, asked="no"))
+    assert same.errors == {"__all__": ["Say below what the columns are."]}
+    (other,) = file_forms([row], report, sent(form, **{"asked": "no", "column-1": "category"}))
+    assert "Say below" not in str(other.errors)
+    (agreed,) = file_forms([row], report, sent(form))
+    assert agreed.is_valid(), agreed.errors
+
+
 @pytest.mark.parametrize(
     ("chosen", "error"),
     [
