@@ -103,6 +103,7 @@ class DataPage(Page):
         return found.csv_url if found else ""
 
     def _panels(self) -> Iterator[Panel]:
+        yield from self._measured_panels()
         if left_out := left_out_by_reason(self.study):
             yield self.make_panel(
                 "left-out",
@@ -110,6 +111,8 @@ class DataPage(Page):
                 "Rows that could not be read, in imports that left them out. They count nowhere here.",
                 left_out_table(left_out),
             )
+
+    def _measured_panels(self) -> Iterator[Panel]:
         content = self.content
         if content is None:
             return

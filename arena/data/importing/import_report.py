@@ -229,15 +229,22 @@ class ErrorGroup:
             self.more.append(place)
 
 
-_VALUE: Final = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'(?!\w)")
-_OTHER_ROW: Final = re.compile(r"\bin (?:\S+, )?(?:line|row|object) \d+")
+_VALUE: Final = re.compile(r"\"[^\"]*\"|(?<!\w)'.*'(?!\w)", re.DOTALL)
+_VALUES: Final = re.compile(r"\".*\"", re.DOTALL)
+_MOST_QUOTES: Final = 4  # around the values that errors name; if there are more, a value holds some itself
+_OTHER_ROW: Final = re.compile(r"\bin (?:\S+, )?(?:line|row|object) [\d,]+")
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
+_WAY_OUT: Final = re.compile(r"; (?:add|choose|correct|give|leave|name|put|rename|use|write)\b.*", re.DOTALL)
 
 
 def reason_of(problem: Problem) -> str:
     """The error without the values that it names, by which errors are grouped and rows counted."""
     text = f"{problem.field}: {problem.reason}" if problem.field else problem.reason
-    return _NUMBER.sub("…", _OTHER_ROW.sub("in another row", _VALUE.sub("…", text)))
+    if text.count('"') > _MOST_QUOTES:
+        text = _VALUES.sub("…", text)
+    for pattern, instead in ((_VALUE, "…"), (_OTHER_ROW, "in another row"), (_NUMBER, "…"), (_WAY_OUT, "")):
+        text = pattern.sub(instead, text)
+    return text
 
 
 LeftOut: TypeAlias = dict[str, dict[int, str]]

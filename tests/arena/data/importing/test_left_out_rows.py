@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from arena.data.formats.catalogue import gather
-from arena.data.importing.import_report import ImportReport
+from arena.data.formats.records import NOWHERE, Problem
+from arena.data.importing.import_report import ImportReport, reason_of
 from arena.data.importing.imports import import_files
 from arena.models import Comparison, Completion, LeftOutRows, Pair, Prompt, Question, Study
 from tests.arena.data.formats.reading import write_lines
@@ -164,6 +165,28 @@ def test_verdicts_stay_with_their_pairs_where_the_order_of_lines_tells_them(tmp_
     said = Comparison.objects.values_list("pair__prompt__turns", "rating")
     assert sorted((turns[0], rating) for turns, rating in said) == [("a", 1), ("c", 3), ("d", 2)]
     assert Pair.objects.count() == 3
+
+
+@pytest.mark.parametrize(
+    ("problem", "reason"),
+    [
+        (("rating", "rating 9 is outside the scale 1-8"), "rating: rating … is outside the scale …-…"),
+        (
+            ("kind", '"a "b" c@example.org "d"" is not one of model, people'),
+            "kind: … is not one of model, people",
+        ),
+        (("", "'it's b@example.org' is neither"), "… is neither"),
+        (("id", '"p" is already in /home/b/votes.csv, row 1,200'), "id: … is already in another row"),
+        (("name", 'unknown model "Z"; add it or correct its name'), "name: unknown model …"),
+        (
+            ("a[2]", "expected a text; images and other things"),
+            "a[…]: expected a text; images and other things",
+        ),
+    ],
+)
+def test_a_reason_names_no_value_of_the_file(problem: tuple[str, str], reason: str) -> None:
+    """Everybody who sees the page of data reads it."""
+    assert reason_of(Problem(NOWHERE, *problem)) == reason
 
 
 def test_a_dry_run_counts_and_changes_nothing(tmp_path: Path) -> None:
