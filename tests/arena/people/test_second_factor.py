@@ -4,11 +4,13 @@ import re
 from typing import Any
 
 import pytest
+import time_machine
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
 from django.core.cache import cache
 from django.db import connection
 from django.test import Client
+from django.utils import timezone
 
 from arena.models import StudyEvent
 from tests import factories as make
@@ -113,8 +115,11 @@ def test_the_password_alone_signs_nobody_in_and_each_code_works_once(ada: Client
 
 @pytest.mark.parametrize("after", [SET_UP, CODE, "/account/second-factor/confirm/"])
 def test_every_code_works_once_wherever_it_was_used(
-    ada: Client, monkeypatch: pytest.MonkeyPatch, after: str
+    ada: Client, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, after: str
 ) -> None:
+    frozen = time_machine.travel(timezone.now(), tick=False)
+    frozen.start()
+    request.addfinalizer(frozen.stop)
     secret, code = "A" * 32, code_of("A" * 32)
     monkeypatch.setattr("allauth.mfa.totp.internal.auth.generate_totp_secret", lambda: secret)
     confirm(ada)
