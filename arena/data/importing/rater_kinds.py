@@ -79,7 +79,8 @@ class RaterKinds:
     def _ask(self, place: Place, name: str, question: str) -> None:
         self._report.rater_kinds.setdefault(place.file, {})[name] = ""
         way_out = f'a column rater_kind, a file of raters or --rater "{name}=judge" says it'
-        self._report.refuse(place, "rater_kind", f"{question} Choose it on the import page; {way_out}")
+        reason = f"{question} Choose it on the import page; {way_out}"
+        self._report.refuse(place, "rater_kind", reason, of_row=False)
 
     def _contradict(self, record: ComparisonRecord | TextRecord) -> None:
         first = self._people.pop(record.rater)

@@ -77,6 +77,7 @@ def test_a_name_that_may_be_a_models_is_asked(tmp_path: Path, name: str, said: s
     report = imported(tmp_path, f"p1,A,B,{name},2,8")
     (reason,) = reasons(report)
     assert (report.applied, f'is "{name}" a person or a judge?' in reason) == (False, True)
+    assert not report.may_leave_out, "this is a question about all ratings of a rater"
     assert not Rater.objects.filter(study__slug="s").exists()
     report = imported(tmp_path, f"p1,A,B,{name},2,8", said={name: said})
     assert report.ok, reasons(report)
