@@ -21,6 +21,10 @@ _WHOLE: Final = (
     r"failed to obtain answer via api\.?",
     r"your input violates our content moderation guidelines\. please try again\.",
     r"null|nan",
+    r"__\w*ERROR\w*__",
+    r"[\[<(]+(?:failed|timeout|timed out|blocked|empty)[\]>)]+",
+    r"(?:generation|request|inference|api(?: call)?)[ _](?:failed|failure|timeout|blocked)[.!]?",
+    r"(?:i'm )?sorry, (?:an error occurred|something went wrong)\.?(?: please try again(?: later)?\.?)?",
     # Spreadsheets.
     r"#(?:N/A|VALUE!|NAME\?|REF!|DIV/0!|NULL!|NUM!)",
     # Clients and servers of models.
@@ -34,10 +38,15 @@ _START: Final = (
     rf"error code: {_STATUS}\b",
     rf"(?:http )?error:? {_STATUS}\b",
     rf"{_STATUS} (?:(?:client|server) error\b|{_REASON})",
-    r"error during inference:",
+    r"error (?:during inference|occurred while (?:generating|calling|processing))\b",
+    r"\[error\]:? ",
+    r"(?:http ?error|exception): (?:[45]\d\d\b|rate limit|timed? ?out)",
+    r"request failed with status code\b",
+    r"(?:response|prompt|request) (?:was )?blocked by\b",
+    r"enginedeaderror\b",
     r"error (?:calling|querying|generating|from) [^\n]{0,60}:",
     r"(?:api|openai|anthropic|generation|inference|rate ?limit|timeout|connection)[ _]?error:",
-    r"error: [^\n]*\b(?:api|status code|http|rate limit|timed? ?out|quota|max retries)\b",
+    r"error: [^\n]*\b(?:api|status code|http|rate limit|timed? ?out|quota|max retries|failed to fetch)\b",
     r"(?:litellm|openai|anthropic|httpx|requests|aiohttp|google|botocore|urllib3)(?:\.\w+)*"
     r"\.\w*(?:error|exception|timeout)\b",
     r"(?:(?:error: )?cuda|torch\.\w+\.outofmemoryerror: cuda) out of memory",
@@ -45,7 +54,7 @@ _START: Final = (
     r"upstream connect error\b",
     r"https?connectionpool\(",
     rf"<html>\s*<head>\s*<title>\s*{_STATUS}\b",
-    r'\{"(?:error|detail)": ?\{\s*"(?:message|code|type)":',
+    r"\{['\"](?:error|detail)['\"]: ?\{\s*['\"](?:message|code|type)['\"]:",
     r'\{"object": ?"error"',
     r"agent stopped due to (?:iteration|max iterations)",
 )

@@ -5,17 +5,18 @@ part of it.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-TAG: Final = r"(?:\w{1,20}[:_])?(?:think|thinking|thoughts?|reasoning)"
+TAG: Final = r"(?:\w{1,20}[:_-]|ant)?(?:think(?:ing)?|thoughts?|thought_process|reasoning|scratchpad)"
 """The name of a mark of thinking, as <think> and <seed:think>."""
 
 _FORMS: Final = (
     (r"<{tag}(?:\s[^<>]*)?>", r"</{tag}\s*>"),
     (r"(?-i:\[THINK\])", r"(?-i:\[/THINK\])"),
     ("◁{tag}▷", "◁/{tag}▷"),
-    (r"<[|｜]{tag}[|｜]>", r"<[|｜]/{tag}[|｜]>"),
+    (r"<[|｜]{tag}[|｜]>", r"<(?:[|｜]/|/[|｜]){tag}[|｜]>"),
     (r"<\|(?:start|begin)(?:_of)?_{tag}\|>", r"<\|end(?:_of)?_{tag}\|>"),
     (r"<\|channel>\s*{tag}\b", r"<channel\|>"),
     ("<unused94>", "<unused95>"),
@@ -32,28 +33,33 @@ _CLOSED_FORMS: Final = (
 """How it opens and closes in words that mean nothing alone."""
 
 
-def _blocks() -> str:
-    """Matches thinking that is closed as it was opened, in any form."""
-    found = []
-    for number, (opening, closing) in enumerate((*_FORMS, *_CLOSED_FORMS)):
-        named, same = f"(?P<tag{number}>{TAG})", f"(?P=tag{number})"
-        found.append(f"{opening.format(tag=named)}.*?{closing.format(tag=same)}")
-    return "|".join(found)
-
-
 _FLAGS: Final = re.DOTALL | re.IGNORECASE | re.MULTILINE
 _OPEN: Final = "|".join(opening.format(tag=TAG) for opening, _ in _FORMS)
 _CLOSE: Final = "|".join(closing.format(tag=TAG) for _, closing in _FORMS)
 
-BLOCK: Final = re.compile(rf"\s*(?:{_blocks()})", _FLAGS)
+
+def _closed(forms: Sequence[tuple[str, str]]) -> str:
+    """Matches thinking that opens and closes in one of these forms."""
+    return "|".join(f"{opening}.*?{closing}" for opening, closing in forms).replace("{tag}", TAG)
+
+
+_BLOCKS: Final = _closed(_FORMS)
+_FIRST: Final = re.compile(rf"\s*(?:{_closed(_CLOSED_FORMS)})", _FLAGS)
+"""Looked for once: where its end is missing, the whole text is read for it."""
+
+BLOCK: Final = re.compile(rf"\s*(?:{_closed((*_FORMS, *_CLOSED_FORMS))})", _FLAGS)
 OPENING: Final = re.compile(_OPEN, _FLAGS)
 OPENING_LINE: Final = re.compile(rf"^[ \t]*(?:{_OPEN})", _FLAGS)
 CLOSING: Final = re.compile(_CLOSE, _FLAGS)
 
 _FENCE: Final = r"^[ \t]*(?P<fence>`{3,}|~{3,}).*?(?:^[ \t]*(?P=fence)|\Z)"
 _CODE: Final = rf"(?P<code>{_FENCE}|`[^`\n]+`)"
-_PARTS: Final = re.compile(rf"{_CODE}|^[ \t]*(?:(?:(?:{_blocks()})\s*)+|(?:{_OPEN}).*\Z)", _FLAGS)
+_BEGIN: Final = r"^[ \t\ufeff\u200b]*"
+_PARTS: Final = re.compile(rf"{_CODE}|{_BEGIN}(?:(?:(?:{_BLOCKS})\s*)+|(?:{_OPEN}).*\Z)", _FLAGS)
 """Code, or thinking that begins a line; without an end it goes on to the last character."""
+
+_FURTHER: Final = re.compile(rf"{_CODE}|(?<![ \t])(?:{_BLOCKS}|(?:{_OPEN}).*\Z)", _FLAGS)
+"""Code, or thinking within a line, in a text that has some at the beginning of one."""
 
 _LONE_CLOSING: Final = re.compile(rf"{_CODE}|^[ \t]*(?:{_CLOSE})|(?:{_CLOSE})(?![ \t.,;:!?)'\"])", _FLAGS)
 
@@ -64,7 +70,7 @@ FINAL_CHANNEL: Final = re.compile(r"<\|channel\|>\s*final\b[^<>|]*<\|message\|>"
 _STARTS: Final = re.compile(
     r"(?:\s*(?:<s>|<bos>|<\|begin_of_text\|>|<\|im_start\|>\s*assistant|<start_of_turn>model"
     r"|<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>|<[|｜]assistant[|｜]>|\[\|assistant\|\]"
-    r"|<\|START_RESPONSE\|>|<\|begin_of_solution\|>))+\s*",
+    r"|<\|START_RESPONSE\|>|<\|begin_of_solution\|>|<\|message\|>))+\s*",
     re.IGNORECASE,
 )
 """The tokens before what an assistant says."""
@@ -77,7 +83,9 @@ _END: Final = re.compile(
     re.IGNORECASE,
 )
 _BOX: Final = re.compile(r"<\|(?:begin|end)_of_box\|>")
-_WRAPPED: Final = re.compile(r"\s*<(answer|response)>(.*)</\1>\s*", re.DOTALL | re.IGNORECASE)
+_WRAPPED: Final = re.compile(
+    r"\s*<(answer|final_answer|output|response)>(.*)</\1>\s*", re.DOTALL | re.IGNORECASE
+)
 
 
 def strip_end_tokens(text: str) -> str:
@@ -105,15 +113,14 @@ def split_thinking(text: str) -> tuple[str, str]:
         finals = list(FINAL_CHANNEL.finditer(text))
         at = finals[-1].end() if finals else len(text)
         return text[:at], text[at:]
-    start = found.end() if (found := _STARTS.match(text)) else 0
-    thinking: list[str] = []
-    kept: list[str] = []
-    for part in _PARTS.finditer(text, start):
-        if part["code"] is None:
-            kept.append(text[start : part.start()])
-            thinking.append(part[0])
-            start = part.end()
-    answer = "".join([*kept, text[start:]])
+    begun = found.end() if (found := _STARTS.match(text)) else 0
+    first = _FIRST.match(text, begun)
+    thinking, answer = _without(_PARTS, text, first.end() if first else begun)
+    if first:
+        thinking.insert(0, first[0])
+    if thinking:
+        further, answer = _without(_FURTHER, answer)
+        thinking += further
     # Where the prompt opens the thinking, a model only closes it.
     closed = [part.end() for part in _LONE_CLOSING.finditer(answer) if part["code"] is None]
     if closed and not OPENING.search(answer, 0, closed[-1]):
@@ -124,6 +131,18 @@ def split_thinking(text: str) -> tuple[str, str]:
     wrapped = _WRAPPED.fullmatch(answer)
     answer = wrapped[2] if wrapped else answer[found.end() if (found := _STARTS.match(answer)) else 0 :]
     return "\n".join(thinking), answer.lstrip()
+
+
+def _without(parts: re.Pattern[str], text: str, start: int = 0) -> tuple[list[str], str]:
+    """What is thinking in a text, and the rest of it from ``start``."""
+    thinking: list[str] = []
+    kept: list[str] = []
+    for part in parts.finditer(text, start):
+        if part["code"] is None:
+            kept.append(text[start : part.start()])
+            thinking.append(part[0])
+            start = part.end()
+    return thinking, "".join([*kept, text[start:]])
 
 
 def final_answer(text: str) -> str:

@@ -33,6 +33,23 @@ from arena.texts.errors import is_error
         "404 Client Error: Not Found for url: https://example.org",
         "502 Bad Gateway",
         "Internal Server Error",
+        *(
+            "[Error] timeout",
+            "__ERROR__",
+            "[FAILED]",
+            "<EMPTY>",
+            "GENERATION_FAILED",
+            "Request failed.",
+            "HTTPError: 503",
+        ),
+        *("Exception: rate limit", "Error: Failed to fetch", "Request failed with status code 429"),
+        *(
+            "Error occurred while generating response",
+            "Response blocked by safety filters",
+            "EngineDeadError",
+        ),
+        "{'error': {'message': 'overloaded'}}",
+        "Sorry, something went wrong. Please try again.",
         "Request timed out.",
         "Connection error.",
         "Error during inference: CUDA error",
@@ -56,6 +73,7 @@ def test_a_message_of_a_program_that_failed(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        *("Failed", "Empty", "Blocked", "TIMEOUT", "Sorry, I cannot do that."),
         *("", " ", "hi", "No", "None", "0", "Nancy", "Null hypothesis", "nullable", "No output is printed."),
         "Error: division by zero",
         "An error occurs here.",

@@ -40,6 +40,13 @@ LAST = "<|START_THINKING|>Hm.<|END_THINKING|><|START_RESPONSE|>hello<|END_RESPON
         "<|im_start|>assistant\n<think>Hm.</think>\nhello<|im_end|>",
         "<think>one <think>two</think> three</think>hello",
         "<think>```\n# code</think>\nhello",
+        "<think>Hm.</think>hel<think>Hm.</think>lo",
+        "<think>Hm.</thinking>hello",
+        "<antThinking>Hm.</antThinking>hello",
+        "<scratchpad>Hm.</scratchpad>hello",
+        "<thought_process>Hm.</thought_process>\n<output>hello</output>",
+        "<|thinking|>Hm.</|thinking|>hello",
+        "\ufeff<think>Hm.</think>hello",
         # The prompt opens it, so only its end is in the reply.
         "Hm.\n</think>\n\nhello",
         "Hm.</think>hello",
@@ -57,6 +64,10 @@ def test_thinking_is_no_part_of_the_answer(text: str) -> None:
     assert strip_end_tokens(answer) == final_answer(text)
 
 
+def test_marks_that_an_answer_after_thinking_speaks_of_stay() -> None:
+    assert final_answer("<think>Hm.</think>Write <think> and </think>.") == "Write <think> and </think>."
+
+
 @pytest.mark.parametrize("text", ["<think>Hm.", "<|channel|>analysis<|message|>Hm.", "[THINK] Hm."])
 def test_thinking_without_an_end_leaves_no_answer(text: str) -> None:
     assert split_thinking(text) == (text, "")
@@ -68,6 +79,7 @@ def test_thinking_without_an_end_leaves_no_answer(text: str) -> None:
         "",
         " hello\n",
         "Write <think> and </think> around it.",
+        "First.\nHere is my thought process: it is long. Here is my response: none.",
         "Close it with </think>, always.",
         "Close it with `</think>`",
         "```\n<think>\nHm.\n</think>\n```\nThat is all.",
@@ -117,10 +129,12 @@ def test_a_box_is_no_part_of_what_is_in_it() -> None:
     [
         *("<think>", "</think>", "<think></think>", "\n<think>", "\n</think>", "```\n", "`", "<|im_end|>"),
         *("\n", " ", "<|channel|>final", "<|channel|>final<|message|>", "<s>", "</s> ", "<details "),
+        *("\nHere is my thought process:", '\n<details type="reasoning">', "\n`", "x<think>"),
         *("Here is my thought process:", "analysis", "<answer>", "<|", "｜"),
     ],
 )
 def test_long_runs_cost_linear_time(piece: str) -> None:
-    text = piece * 50_000
+    text = piece * 20_000
     assert len(final_answer(f"hello\n{text}x")) <= len(text) + 7
     assert len(final_answer(text)) <= len(text)
+    assert len(final_answer(f"<think>Hm.</think>x{text}")) <= len(text) + 1
