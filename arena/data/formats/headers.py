@@ -93,7 +93,8 @@ def _is_title(cells: list[str], below: Sequence[list[str]]) -> bool:
     widths = sorted(map(_filled, below))
     usual, own = widths[len(widths) // 2], _filled(cells)
     if own > 1:
-        return own * 2 < usual or (own < usual and any(map(_is_value, cells)))
+        is_one_of_several = own * 2 <= usual and _filled(below[0]) <= own
+        return own * 2 < usual or is_one_of_several or (own < usual and any(map(_is_value, cells)))
     # A name alone may be that of the only column, whose texts hold separators, or of the one beside an index.
     if usual < 2 or (usual == 2 and not cells[0].strip()):
         return False
@@ -105,7 +106,9 @@ def _is_second(upper: list[str], lower: list[str], below: Sequence[list[str]]) -
     """Whether a row names the columns of the groups in the row above: short texts, unlike the rows below."""
     pairs = [(above.strip(), name.strip()) for above, name in zip_longest(upper, lower, fillvalue="")]
     groups = [above for above, _ in pairs if above]
-    if len(groups) == len(pairs) == len(set(groups)) or not all(map(any, pairs)):
+    if len(groups) == len(pairs) == len(set(groups)) or not all(
+        map(any, pairs[1:])
+    ):  # the first may be an index
         return False
     if any(len(name) > LONGEST or _is_value(name) for _, name in pairs):
         return False
