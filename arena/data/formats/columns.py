@@ -458,7 +458,10 @@ def guess(
     """
     table = _Table(columns, samples, known)
     if kind is not None:
-        return Reading(_with_ids(_as(kind, table, prompt), table))
+        of_two = _two_answers(table, prompt) if kind is Kind.COMPARISONS else None
+        is_same = of_two is not None and of_two.mapping.kind is kind
+        mapping = of_two.mapping if of_two and is_same else _as(kind, table, prompt)
+        return Reading(_with_ids(mapping, table))
     readings = (read(table, prompt) for read in _READINGS)
     found = next(filter(None, readings), None) or _unknown(table)
     return found._replace(mapping=_with_ids(found.mapping, table))

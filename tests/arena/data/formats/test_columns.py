@@ -501,6 +501,14 @@ def test_a_rating_has_the_points_of_a_study_that_is_rated() -> None:
     assert asked.question.choices == ("5", "2", "3", "8")
 
 
+def test_two_models_with_a_column_each_are_read_where_rows_are_said_to_be_ratings() -> None:
+    samples = {"prompt": ["Name a river."], "Heron": ["The Rhine."], "Stork": ["A road."], "best": ["Stork"]}
+    found = suggest(list(samples), samples, Kind.COMPARISONS)
+    assert found is not None
+    assert found.constants == {"first": "Heron", "second": "Stork", "rater": "anonymous"}
+    assert found == suggest(list(samples), samples)
+
+
 def test_the_prompt_that_somebody_chose_leaves_the_others_to_be_models() -> None:
     samples = {"Alder": LONG[1:], "Birch": LONG[2:], "Aufgabe": LONG}
     asked = guess(list(samples), samples)
