@@ -209,6 +209,8 @@ def import_records(
                 [LeftOutRows(study=study, **one._asdict()) for one in left_out], ignore_conflicts=True
             )
             record(Kind.IMPORTED, by, report.added, study=study)
+            if names := ", ".join(name.replace("_", " ") for name in run.settings.taken):
+                record(Kind.SETTING, by, f"Taken from an import: {names}.", study=study)
         else:
             transaction.set_rollback(True)
     if report.applied and report.records >= MANY:
@@ -287,7 +289,7 @@ class _Run:
         self.study = study
         self.report = report
         self._file = ""
-        self._settings = Settings(study, report)
+        self.settings = Settings(study, report)
         self._contestants = Contestants(study, report)
         self._prompts = Prompts(study, report)
         self._questions = Questions(study, self._prompts, report)
@@ -305,7 +307,7 @@ class _Run:
             self._file = file
             for each in (self._questions, self._comparisons, self._scores, self._answers):
                 each.start_file()
-        self._settings.take(_only(StudyRecord, chunk))
+        self.settings.take(_only(StudyRecord, chunk))
         self._contestants.take(_only(ContestantRecord, chunk))
         self._raters.take(_only(RaterRecord, chunk))
         self._prompts.take(_only(PromptRecord, chunk))
@@ -333,8 +335,8 @@ class _Run:
             return
         report.applied = True
         counts = report.counts
-        if self._settings.taken:
-            self.study.save(update_fields=self._settings.taken)
+        if self.settings.are_told:
+            self.study.save(update_fields=self.settings.taken)
         elif report.creates_study:
             self._settle_new_study()
         if counts["comparisons"].written or self._raters.now_panels:

@@ -28,13 +28,20 @@ class Settings:
         self._study = study
         self._report = report
         self._is_empty = not (study.prompts.exists() or study.contestants.exists())
+        self.are_told = False
+        """True where a file says them, so that they are not guessed from what raters said."""
         self.taken: dict[str, Any] = {}
 
     def take(self, records: list[StudyRecord]) -> None:
         for record in records:
+            self.are_told = True
             told = self._read(record).items()
             other = [name for name, value in told if name != "name" and value != getattr(self._study, name)]
-            found = {name: value for name, value in told if self._is_empty and self._may_change(name)}
+            found = {
+                name: value
+                for name, value in told
+                if self._is_empty and self._may_change(name) and value != getattr(self._study, name)
+            }
             if kept := [name.replace("_", " ") for name in other if name not in found]:
                 self._report.note(record.place, f"this study keeps its own settings: {', '.join(kept)}")
             for name, value in found.items():

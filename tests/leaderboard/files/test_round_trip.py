@@ -113,6 +113,10 @@ def test_a_study_comes_back_whole(
         copy.refresh_from_db()
         assert {name: getattr(copy, name) for name in SETTINGS} == SETTINGS
         assert copy.tasks == ["compare", "score", "check"]
+        taken = "guidelines, goal, points, tasks, reasons, gold share"
+        assert [(event.kind, event.note) for event in copy.events.exclude(kind="imported")] == [
+            ("setting", f"Taken from an import: {taken}.")
+        ]
         apart = Pair.objects.filter(prompt__study=copy, prompt__subset=TRAINING_SUBSET).order_by("pk")
         assert list(apart.values_list("gold", "use", "explanation")) == [
             ("first", "train", "Why"),
@@ -123,6 +127,13 @@ def test_a_study_comes_back_whole(
     bundle = io.BytesIO()
     make(copies[0], bundle)
     assert recompute(Reader(bundle)).verdict.is_equal
+
+
+def test_settings_that_a_file_says_are_not_guessed_from_ratings(tmp_path: Path) -> None:
+    pair = factories.make_pair()
+    factories.make_comparison(pair=pair, rating=2, points=3)
+    copy = by_command(pair.prompt.study, "copy", tmp_path)
+    assert (copy.points, copy.criteria) == (8, [])
 
 
 def test_settings_of_a_study_that_has_its_own_stay(tmp_path: Any) -> None:
