@@ -1,13 +1,16 @@
 """Rows that cannot be read do not hold a file: the others are imported, and these are counted by reason."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from arena.data.formats.catalogue import gather
+from arena.data.formats.reading import Kind
 from arena.data.formats.records import NOWHERE, Problem
+from arena.data.formats.table import ColumnMapping
 from arena.data.importing.import_report import ImportReport, reason_of
 from arena.data.importing.imports import import_files
 from arena.models import Comparison, Completion, LeftOutRows, Pair, Prompt, Question, Study
@@ -137,6 +140,18 @@ def test_what_concerns_more_than_a_row_is_never_left_out(tmp_path: Path, name: s
     assert not report.applied
     assert not report.may_leave_out
     assert not Study.objects.exists()
+
+
+def test_verdicts_whose_meaning_nobody_said_are_asked_about_and_never_left_out(tmp_path: Path) -> None:
+    """Without the half of the ratings that says "0" the other half would win."""
+    path = tmp_path / "votes.csv"
+    path.write_text("one,two,better\nA,B,0\nA,B,1\nB,A,zero\n")
+    mapping = ColumnMapping(Kind.COMPARISONS, {"first": "one", "second": "two", "winner": "better"})
+    mapping = replace(mapping, constants={"rater": "ann", "rater_kind": "person"})
+    report = leaving_out(path, format_name="table", mapping=mapping)
+    assert not report.applied
+    assert not report.may_leave_out
+    assert "has no known meaning" in report.errors[0].reason
 
 
 def test_requirements_that_count_by_their_order_are_not_left_out(tmp_path: Path) -> None:
