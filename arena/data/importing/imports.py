@@ -246,8 +246,9 @@ def _chunks(items: Iterable[Item], report: ImportReport) -> Iterator[tuple[Place
     size = met = 0
     for item in items:
         if report.error_count >= MAX_ERRORS:
-            reason = f"more than {MAX_ERRORS:,} errors; what follows was not read"
-            report.refuse(item.place, "", reason)
+            where = f"from {item.place.unit} {item.place.line} on nothing was read"
+            reason = f"more than {MAX_ERRORS:,} errors; {where}"
+            report.refuse(item.place._replace(line=0), "", reason)
             break
         full = size >= CHUNK_CHARACTERS or met >= CHUNK
         if full or (chunk and item.place.file != place.file):

@@ -247,6 +247,20 @@ class TestNothingIsHalfImported:
                 import_records("s", dying(stop_at))
             assert everything() == before
 
+    def test_after_many_errors_nothing_more_is_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(imports_module, "MAX_ERRORS", 5)
+        read = []
+
+        def endless() -> Iterator[Item]:
+            for line in range(1, 1_000_000):
+                read.append(line)
+                yield Problem(Place("f", line), "rating", f"{line} of 8")
+
+        report = import_records("s", endless())
+        assert (report.error_count, len(read), report.to_leave_out) == (6, 6, [])
+        assert str(report.errors[-1]) == "f: more than 5 errors; from line 6 on nothing was read"
+        assert not Study.objects.exists()
+
 
 class TestProgress:
     @pytest.mark.both_databases(False)
