@@ -1,7 +1,7 @@
 # Likert Arena. `make help` lists the targets; everything else is in arena/process/bootstrap.py and tests/run.py.
 
 .DEFAULT_GOAL := help
-.PHONY: help run install operator parquet local test local-test lint faults bench simulations lock plotly
+.PHONY: help run install operator parquet local test local-test lint faults servers bench simulations lock plotly
 PYTHON_NEEDED := Likert Arena needs Python 3.11 or newer; install it, or name one: make $(or $(MAKECMDGOALS),run) PYTHON=/path/to/python3.11
 # The first of these that is new enough runs the steps; PYTHON alone where it is given.
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python3.14 python)
@@ -53,6 +53,8 @@ lint: _install-dev ## linters only: ruff, mypy, import-linter
 	@.venv/bin/python -m tests.run --lint-only
 faults: _install-dev ## the long drill: 2,000 judge calls under kills, restarts and outages, and more; half an hour to an hour
 	@.venv/bin/python -m tests.faults
+servers: _install-dev ## LiteLLM, llama.cpp and transformers serve judge and write 40 pairs each; installs 3 GB into var/servers
+	@.venv/bin/python -m tests.servers
 bench: _install-bench ## speed benchmarks, for a quiet machine
 	@.venv/bin/python -m pytest tests/benchmarks -s
 	@DATABASE_URL=sqlite:///$$(mktemp -d)/bench.sqlite3 .venv/bin/python -m tests.benchmarks.import_memory 20
