@@ -35,6 +35,7 @@ from arena.data.formats.columns import NOTHING_KNOWN, Known, Samples, guess, sug
 from arena.data.formats.files import HEAD, MAX_FILE, About, BrokenFileError, Form, InputFile
 from arena.data.formats.reading import OPINIONS, Companions, DataSet, Format, Head, Kind
 from arena.data.formats.records import (
+    TABLES,
     AboutText,
     ComparisonRecord,
     CompletionRecord,
@@ -280,6 +281,8 @@ def with_prompts(
         samples = source.file.samples()
     except BrokenFileError:
         return None  # reading the file reports it
+    if samples.keys() == TABLES["completions"].columns.keys():
+        return None  # an export of ours, which tells prompts by their ids
     there = known(samples)
     found = suggest(list(samples), samples, None, there)
     is_told = found and {"prompt", "instruction"} <= found.columns.keys()
