@@ -75,7 +75,7 @@ def unlocked_database() -> Iterator[None]:
     with scratch_folder() as folder:
         path = folder / "copy.sqlite3"
         usual.ensure_connection()
-        with closing(sqlite3.connect(path)) as target:
+        with usual.wrap_database_errors, closing(sqlite3.connect(path)) as target:
             usual.connection.backup(target)
         copy = usual.copy()
         copy.settings_dict["NAME"] = str(path)

@@ -1,17 +1,21 @@
 """Workers and operators at the same job at the same moment, each with a connection of its own."""
 
+import sqlite3
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.db import connections, transaction
 
+from arena.data.importing import scratch
 from arena.data.importing.imports import import_records
 from arena.data.uploads import jobs
 from arena.models import ImportJob, Prompt
+from arena.process import busy
 from tests import factories
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
@@ -106,3 +110,18 @@ def test_people_write_while_an_import_is_checked(worker: Worker, job: ImportJob)
     checked.result(SECONDS)
     assert state_of(job) == ImportJob.State.CHECKED
     assert not Prompt.objects.exists()
+
+
+@pytest.mark.both_databases(False)
+def test_a_copy_that_finds_the_disk_full_ends_the_check_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, job: ImportJob
+) -> None:
+    def full(path: Any) -> Any:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(scratch, "sqlite3", SimpleNamespace(connect=full))
+    ImportJob.objects.update(state=ImportJob.State.CHECKING)
+    jobs.check(job.pk)
+    assert state_of(job) == ImportJob.State.FAILED
+    assert job.error == f"{busy.FULL} Nothing was imported."
+    assert list(scratch.working_folder().glob(f"{scratch.PREFIX}*")) == []
