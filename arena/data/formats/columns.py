@@ -459,8 +459,7 @@ def guess(
     table = _Table(columns, samples, known)
     if kind is not None:
         of_two = _two_answers(table, prompt) if kind is Kind.COMPARISONS else None
-        is_same = of_two is not None and of_two.mapping.kind is kind
-        mapping = of_two.mapping if of_two and is_same else _as(kind, table, prompt)
+        mapping = of_two.mapping if of_two and of_two.mapping.kind is kind else _as(kind, table, prompt)
         return Reading(_with_ids(mapping, table))
     readings = (read(table, prompt) for read in _READINGS)
     found = next(filter(None, readings), None) or _unknown(table)
@@ -469,7 +468,7 @@ def guess(
 
 def _two_answers(table: _Table, prompt: str) -> Reading | None:
     """Two answers, and which of them is better."""
-    sides, further = _sides(table), []
+    sides = _sides(table)
     mapping = _of_two(Kind.COMPARISONS, table, sides, prompt)
     if sides.is_decided and "first_text" in mapping and mapping.constants.get("rater") == ANONYMOUS:
         mapping = _of_two(Kind.PAIRS, table, sides, prompt)
@@ -478,7 +477,10 @@ def _two_answers(table: _Table, prompt: str) -> Reading | None:
     if not mapping.verdict:
         return None
     used = [*mapping.columns.values(), *mapping.further]
-    if further := [] if mapping.verdict == "rating" else _verdicts(table, sides, sides.columns.values())[1:]:
+    telling = _verdicts(table, sides, sides.columns.values()) if "winner" in mapping.columns else []
+    if len(telling) > 1 and "rater" in mapping.columns:
+        return Reading(mapping, Question(f"Does {mapping.columns['winner']} say which answer is better?"))
+    if further := telling[1:]:
         raters = [mapping.columns["winner"], *further]
         asked = Question(f"Are {listed(raters)} raters, and their cells what they said?")
         constants = {name: value for name, value in mapping.constants.items() if name != "rater"}

@@ -280,6 +280,13 @@ def told(mapping: str) -> dict[str, str]:
             "gold=first|gold_source=preferences",
         ),
         (
+            "prompt|chosen|rejected|style|facts",
+            ["Name a river.|The Rhine.|A road.|chosen|tie", "Name a bird.|Owl.|A car.|rejected|chosen"],
+            Kind.PAIRS,
+            "first_text=chosen|second_text=rejected|instruction=prompt",
+            "gold=first|gold_source=preferences",
+        ),
+        (
             "id|question|response_preferred|response_non_preferred|score_chosen",
             ["7|Name a river.|The Rhine.|A road.|8.0"],
             Kind.PAIRS,
@@ -359,6 +366,12 @@ def test_what_tables_of_others_hold(
             "question|Heron|Stork",
             [f"Pick {n}|{'ABCD'[n % 4]}|{'ABDC'[n % 4]}" for n in range(12)],
             "Are Heron and Stork models, and their cells the answers?",
+            "",
+        ),
+        (
+            "prompt|answer_a|answer_b|rater|style|facts",
+            ["Name a river.|The Rhine.|A road.|ann|A|tie", "Name a bird.|Owl.|A car.|ann|B|A"],
+            "Does style say which answer is better?",
             "",
         ),
         (
