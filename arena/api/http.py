@@ -66,7 +66,7 @@ def _refused(name: str, message: str) -> ValidationError:
 
 
 PREFIX: Final = "/api/"
-LONGEST_ADDRESS: Final = 4000
+LONGEST_ADDRESS: Final = 8000
 SENTENCES: Final[Mapping[int, str]] = {
     400: "The request cannot be read.",
     405: "This address does not take the method; the header Allow names those that it takes.",

@@ -1,6 +1,7 @@
 """Imports the settings of a study that an export holds."""
 
 import json
+from functools import cached_property
 from typing import Any, Final
 
 from django.core.exceptions import ValidationError
@@ -27,10 +28,14 @@ class Settings:
     def __init__(self, study: Study, report: ImportReport) -> None:
         self._study = study
         self._report = report
-        self._is_empty = not (study.prompts.exists() or study.contestants.exists())
         self.are_told = False
         """True where a file says them, so that they are not guessed from what raters said."""
         self.taken: dict[str, Any] = {}
+
+    @cached_property
+    def _is_empty(self) -> bool:
+        """True before the first record of anything else, where the study has nothing."""
+        return not (self._study.prompts.exists() or self._study.contestants.exists())
 
     def take(self, records: list[StudyRecord]) -> None:
         for record in records:
