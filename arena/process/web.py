@@ -31,8 +31,8 @@ MOST_CONNECTIONS: Final = 1_000
 BACKLOG: Final = 4096
 """Connections that wait to be taken; of more the system drops some, and they wait for seconds."""
 
-ROOM: Final = 16
-"""Connections that are taken at once, and closed at once where there are too many."""
+TAKEN: Final = 16
+"""Connections that are taken at once: between two, all others are looked at."""
 
 LEFT_TO_OTHERS: Final = 2
 """Threads of a process that no single client has."""
@@ -174,6 +174,7 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc]
 
     channel_class = Connection
     is_leaving = False
+    _looked = 0.0
 
     def __init__(self, application: Any, listener: Any) -> None:
         self._parent = os.getppid()
@@ -186,8 +187,7 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc]
             inbuf_overflow=MEMORY_BYTES,
             outbuf_overflow=MEMORY_BYTES,
             outbuf_high_watermark=DISK_BYTES,  # beyond it a thread would wait for its reader
-            connection_limit=MOST_CONNECTIONS + 100,  # never reached: somebody goes for each that comes
-            cleanup_interval=_LOOK_SECONDS,
+            connection_limit=MOST_CONNECTIONS + 100,  # never reached: somebody goes where more come
             clear_untrusted_proxy_headers=False,  # TRUSTED_PROXIES says which are believed
             log_socket_errors=False,
         )
@@ -208,13 +208,30 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc]
         """Serve until told to leave; what is in flight has so many seconds then."""
         while not self.is_leaving:
             self._wait(_LOOK_SECONDS)
+            self._end_connections()
         self.accepting = False
         until = time.monotonic() + leave_seconds
         while self._close_idle() and time.monotonic() < until:
             self._wait(0.05)
 
     def maintenance(self, now: float) -> None:
-        """End the connections that are too slow, and of those that would fill the disk the largest."""
+        """Nothing: within a round of the loop a new connection might get the number of one that is closed."""
+
+    def handle_accept(self) -> None:
+        for _ in range(TAKEN):
+            before = len(self.active_channels)
+            super().handle_accept()
+            if len(self.active_channels) == before:
+                return
+
+    def _end_connections(self) -> None:
+        """End those that are too many or too slow, and of those that would fill the disk the largest."""
+        if (over := len(self.active_channels) - MOST_CONNECTIONS) > 0:
+            self._make_room(over)
+        now = time.time()
+        if now < self._looked + _LOOK_SECONDS:
+            return
+        self._looked = now
         if os.getppid() != self._parent:
             self.leave()
         for each in list(self.active_channels.values()):
@@ -223,22 +240,13 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc]
         if sum(each.waiting_bytes for each in self.active_channels.values()) > DISK_BYTES:
             max(self.active_channels.values(), key=lambda each: each.waiting_bytes).handle_close()
 
-    def handle_accept(self) -> None:
-        for _ in range(ROOM):  # waitress takes one, and looks at all others before the next
-            if len(self.active_channels) >= MOST_CONNECTIONS:
-                self._make_room()
-            before = len(self.active_channels)
-            super().handle_accept()
-            if len(self.active_channels) == before:
-                return
-
-    def _make_room(self) -> None:
+    def _make_room(self, number: int) -> None:
         """Close connections of the client with the most: who opens many keeps nobody else out."""
         by_client: dict[str, list[Connection]] = defaultdict(list)
         for each in self.active_channels.values():
             by_client[each.client].append(each)
         most = max(by_client.values(), key=len)
-        for each in sorted(most, key=lambda each: (bool(each.requests), each.last_activity))[:ROOM]:
+        for each in sorted(most, key=lambda each: (bool(each.requests), each.last_activity))[:number]:
             each.handle_close()
 
     def _wait(self, seconds: float) -> None:

@@ -132,6 +132,21 @@ def test_too_slow_a_client_is_cut_off(monkeypatch: pytest.MonkeyPatch, connect: 
     assert read_to_the_end(client) < len(LARGE)
 
 
+def test_who_comes_while_others_are_cut_off_is_answered(
+    monkeypatch: pytest.MonkeyPatch, connect: Connect
+) -> None:
+    """Their connections get the numbers of those that were closed."""
+    monkeypatch.setattr(web, "_LOOK_SECONDS", 0)
+    monkeypatch.setattr(Connection, "is_too_slow", lambda each, now: each.addr[0] == "127.0.0.2")
+    for _ in range(100):
+        for _ in range(3):
+            connect("127.0.0.2").sendall(SLOW["head"])
+        client = connect()
+        client.sendall(GET % b"")
+        read(client, said_of(b""))
+        client.close()
+
+
 def test_what_arrives_in_pieces_is_whole(connect: Connect) -> None:
     client = connect()
     for piece in (HEAD[:20], HEAD[20:] % 9, b"12", b"3456789"):
@@ -246,7 +261,7 @@ def test_who_opens_many_keeps_nobody_else_out(
     monkeypatch: pytest.MonkeyPatch, settings: Any, connect: Connect, trusted: int
 ) -> None:
     monkeypatch.setattr(web, "MOST_CONNECTIONS", 6)
-    monkeypatch.setattr(web, "ROOM", 1)
+    monkeypatch.setattr(web, "TAKEN", 1)
     settings.TRUSTED_PROXIES = trusted
 
     def ask(client: socket.socket, number: int) -> None:
