@@ -131,7 +131,7 @@ class TestEveryFormOfAFile:
             CSV.replace(",", ";").encode("cp1252"),
             ("sep=;\r\n" + CSV.replace(",", ";")).encode(),
             ("Our ratings,,\r\n\r\n" + CSV).encode(),
-            gzip.compress(CSV.encode()),
+            gzip.compress(CSV.encode(), mtime=0),
             packed("votes.csv", CSV),
             packed("data/votes.xlsx", sheet(*ROWS)),
             "\n".join(map(json.dumps, OBJECTS)).encode(),
