@@ -61,6 +61,9 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
         if self.empty:  # else blank lines alone would keep the loop busy
             self.empty = False
             self.error = BadRequest("There is no request")
+        if self.chunked and len(self.body_rcv.control_line) + len(self.body_rcv.trailer) > HEAD_BYTES:
+            self.error = BadRequest("What stands around the chunks is too long")
+            self.completed = True
         return len(data) if self.error else consumed
 
     def parse_header(self, header_plus: bytes) -> None:
@@ -68,6 +71,12 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
             super().parse_header(header_plus)
         except ValueError as error:  # of a length with thousands of digits, or an address that is none
             raise ParsingError("A length or an address is invalid") from error
+        # A proxy may have read the other length, or none. HTTP/1.1 alone takes its header away.
+        if "TRANSFER_ENCODING" in self.headers or (self.chunked and "CONTENT_LENGTH" in self.headers):
+            raise ParsingError("The length is said in two ways, or in one of another version")
+        if "\\" in (cookies := self.headers.get("COOKIE", "")):
+            # None of ours has one, and Python before 3.11.10 takes seconds for those with many.
+            self.headers["COOKIE"] = ";".join(each for each in cookies.split(";") if "\\" not in each)
 
 
 class Connection(HTTPChannel):  # type: ignore[misc]

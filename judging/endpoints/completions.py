@@ -226,13 +226,16 @@ def _refusal(message: Mapping[str, Any]) -> str:
 
 # Errors, which come with a status of their own or with 200.
 
+LONGEST_SAID: Final = 4_000
+"""Characters of an error that are searched: more could keep a process busy for hours."""
+
 WORDS: Final = ("message", "msg", "detail", "error", "status_msg", "error_msg", "title")
 STATES: Final = ("base_resp", "errors")  # which hold the words
 
 
 def failure(status: int, body: object, retry_after: str = "") -> NoReplyError:
     """An error of an endpoint; status 0 if it has none."""
-    words, names = said_by(body), _names(body)
+    words, names = said_by(body)[:LONGEST_SAID], _names(body)[:LONGEST_SAID]
     if status == 402 or NO_CREDIT.search(names) or (status in (400, 403, 429) and NO_CREDIT.search(words)):
         return NoReplyError("no_credit", words, retryable=False)
     if (status in MAY_BE_FILTERED or not status) and (

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.http import parse_cookie
 from waitress.adjustments import Adjustments
 
 from arena.monitoring.logs import begin_request, current_request
@@ -176,17 +177,44 @@ def test_who_asks_first_is_told_to_go_on(connect: Connect) -> None:
         b"Content-Length: -3",
         b"Content-Length : 3",
         b"Transfer-Encoding: xchunked",
+        b"Transfer-Encoding: chunked\r\nContent-Length: 5",
+        b"Content-Length: 5\r\nTransfer-Encoding: chunked",
         b"X: \0",
     ],
 )
-def test_a_body_never_becomes_a_request(connect: Connect, head: bytes) -> None:
-    client = connect()
-    client.sendall(b"POST / HTTP/1.1\r\nHost: a\r\n" + head + b"\r\n\r\n" + GET % b"bytes")
+@pytest.mark.parametrize("body", [b"", b"0\r\n\r\n"])
+def test_a_body_never_becomes_a_request(connect: Connect, head: bytes, body: bytes) -> None:
+    assert_refused(connect(), b"POST / HTTP/1.1\r\nHost: a\r\n" + head + b"\r\n\r\n" + body + GET % b"bytes")
+
+
+@pytest.mark.parametrize("version", [b"1.0\r\nConnection: keep-alive", b"0.9", b"9.9"])
+def test_only_one_version_has_chunks(connect: Connect, version: bytes) -> None:
+    chunks = b"\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    assert_refused(connect(), b"POST / HTTP/" + version + chunks + GET % b"bytes")
+
+
+@pytest.mark.parametrize("begin", [b"", b"1;", b"0\r\n"], ids=["size", "extension", "trailer"])
+def test_what_stands_around_chunks_has_an_end(connect: Connect, begin: bytes) -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    assert_refused(connect(), head + begin + b"0" * 3 * web.HEAD_BYTES)
+
+
+def assert_refused(client: socket.socket, sent: bytes) -> None:
+    """Assert that one reply comes, which is an error, and the end."""
     reply = b""
-    while piece := client.recv(1000):
-        reply += piece
+    with suppress(ConnectionResetError):
+        client.sendall(sent)
+        while piece := client.recv(1000):
+            reply += piece
     assert reply[:10] in (b"HTTP/1.1 4", b"HTTP/1.0 4", b"HTTP/1.1 5")
     assert reply.count(b"HTTP/1.") == 1
+
+
+def test_cookies_with_escapes_are_left_out() -> None:
+    request = Request(Adjustments())
+    request.received(b'GET / HTTP/1.1\r\nCookie: a=1; b="\\\\"; c=2; d="\\101"; e=3\r\n\r\n')
+    assert not request.error
+    assert parse_cookie(request.headers["COOKIE"]) == {"a": "1", "c": "2", "e": "3"}
 
 
 @pytest.mark.parametrize("behind", [b"\r\n" * 1000, GET % b"" * 1000, b"\0" * 1000])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judging.endpoints.client import NoReplyError, Reply
-from judging.endpoints.completions import FilteredError, checked, failure, parsed
+from judging.endpoints.completions import LONGEST_SAID, FilteredError, checked, failure, parsed
 
 
 def read(body: bytes) -> Reply:
@@ -213,6 +213,14 @@ def test_a_content_filter_is_known_by_name_and_by_words(status: int, error: obje
 )
 def test_other_errors_are_what_their_status_says(status: int, error: object, kind: str) -> None:
     assert failure(status, error).kind == kind
+
+
+@pytest.mark.parametrize("word", ["violat", "violates ", "try again in ", "9.", "billing_", "input was "])
+def test_of_a_long_error_the_begin_is_searched(word: str) -> None:
+    words = word * 1_000_000  # as a whole, some would take days
+    for status in (0, 400, 403, 429):
+        found = failure(status, {"message": f"No. {words}", "code": words, "error": {"type": words}})
+        assert str(found) == f"No. {words}"[:LONGEST_SAID]
 
 
 @pytest.mark.parametrize(
