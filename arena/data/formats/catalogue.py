@@ -394,13 +394,14 @@ def _recognised(file: InputFile, choice: Choice, known: Callable[[Samples], Know
         return [
             file.problem(1, f"not the columns of {formats[0].name}: {columns}. Needed: {_needs(formats)}")
         ]
-    reason = f"no format has these columns: {columns}. Needed: {_needs(formats)}"
     samples = file.samples()
     found = guess(file.columns(), samples, known=known(samples))
+    way_out = f"Needed: {_needs(formats)}"
     if found.question:
-        reason += f". {found.question.text} Try {found.as_options}"
+        way_out = f"{found.question.text} Try {found.as_options}"
     elif not found.mapping.faults():
-        reason += f". Try {found.as_options}"
+        way_out = f"Try {found.as_options}"
+    reason = f"no format has these columns: {columns}. {way_out}"
     return [file.problem(1, reason)]
 
 

@@ -160,7 +160,8 @@ _ANSWER: Final = vocabulary(
 
 _NO_TEXT: Final = re.compile(
     r"""
-    [-+]?[\d.,:/\ T%$€-]+ (?: Z | \s?[AP]M )? | true | false | yes | no | null | none | nan | n/?a
+    [-+]?[\d.,:/\ T%$€-]+ (?: Z | \s?[AP]M )? (?: \s? (?:GMT|UTC) (?: [-+][\d:]+ )? )?
+  | true | false | yes | no | null | none | nan | n/?a
   | https?://\S+ | [\[{].* | \#(?: REF! | VALUE! | DIV/0! | NAME\? | NUM! | NULL! | N/A )
   | \S+@\S+\.\w+
   | (?: \d{1,2}\.?\s )? [A-Z][a-z]{2,8}\.?,?\s (?: \d{1,2},?\s )? \d{4} (?: ,?\s [\d:]+ (?: \s?[AP]M )? )?

@@ -725,7 +725,7 @@ class Table:
             header = headers.find(self.top, self.file.header)
         except HeaderError as error:
             raise BrokenFileError(self.file.problem(0, str(error))) from error
-        line, self._last = header.last, header.last
+        line, self._last = header.last, header.end
         self.file.header_read = header
         if len(header.names) > MAX_COLUMNS:
             reason = f"the header has {len(header.names):,} columns; at most {MAX_COLUMNS:,} can be read"

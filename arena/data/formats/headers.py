@@ -20,12 +20,13 @@ class HeaderError(ValueError):
 
 
 class Header(NamedTuple):
-    """The names of columns, the first and the last row with them, and the rows above."""
+    """The names of columns, the first and last row with them, the rows above, and the last before data."""
 
     names: list[str]
     first: int
     last: int
     above: int = 0
+    end: int = 0
 
     @property
     def choice(self) -> str:
@@ -37,11 +38,14 @@ class Header(NamedTuple):
         """Which rows were read how, if it is not the usual way; empty otherwise."""
         if not self.last:
             return "no row is read as names of columns"
-        skipped = f"{'1 row' if self.above == 1 else f'{self.above} rows'} above the header skipped"
-        joined = f"rows {self.first} and {self.last} read together as the header"
+        skipped = []
+        if self.above:
+            skipped.append(f"{'1 row' if self.above == 1 else f'{self.above} rows'} above the header skipped")
+        if self.end > self.last:
+            skipped.append(f"what is below it down to row {self.end} describes the columns and is skipped")
         if self.first != self.last:
-            return joined + (f"; {skipped}" if self.above else "")
-        return f"row {self.last} read as the header; {skipped}" if self.above else ""
+            return "; ".join([f"rows {self.first} and {self.last} read together as the header", *skipped])
+        return "; ".join([f"row {self.last} read as the header", *skipped]) if skipped else ""
 
 
 def find(rows: Rows, choice: str = "") -> Header:
@@ -50,8 +54,14 @@ def find(rows: Rows, choice: str = "") -> Header:
     Raises HeaderError.
     """
     filled = [(number, cells) for number, cells in rows if any(map(str.strip, cells))]
-    if choice:
-        return _chosen(filled, choice)
+    header = _chosen(filled, choice) if choice else _found(filled)
+    below = [(number, cells) for number, cells in filled if number > header.last > 0]
+    ends = [number for number, cells in below[:2] if _are_ids(cells)]
+    return header._replace(end=max([header.last, *ends]))
+
+
+def _found(filled: Rows) -> Header:
+    """The first row that looks like a header."""
     for at, (number, cells) in enumerate(filled):
         below = [other for _, other in filled[at + 1 :]]
         if not below or _is_title(cells, below):
@@ -66,6 +76,11 @@ def find(rows: Rows, choice: str = "") -> Header:
         return Header(list(map(str.strip, cells)), number, number, at)
     number, cells = filled[0]
     return Header(list(map(str.strip, cells)), number, number)
+
+
+def _are_ids(cells: list[str]) -> bool:
+    """Whether a row holds Qualtrics' ids of the columns, which it writes below their names and questions."""
+    return all(cell.strip().startswith('{"ImportId"') for cell in cells if cell.strip())
 
 
 def _chosen(filled: Rows, choice: str) -> Header:

@@ -445,7 +445,7 @@ def test_what_is_in_doubt_is_one_question(header: str, rows: list[str], question
 NO_ANSWERS = {
     "addresses": ["ann@example.org", "bo@example.org", "cy@example.org"],
     "links": ["https://a.example", "https://b.example", "https://c.example"],
-    "moments": ["2024-05-01T10:00:00Z", "5/1/2024 10:00", "May 1, 2024"],
+    "moments": ["2024-05-01T10:00:00Z", "5/1/2024 10:00", "2024/05/01 10:00:12 AM GMT+1"],
     "numbers": ["1", "2.5", "30 %"],
     "flags": ["true", "no", "N/A"],
     "ids": ["p-001", "p-002", "8f14e45f"],

@@ -259,10 +259,10 @@ def test_rows_and_cells_have_a_bound_in_every_form(
 
 def test_a_folder_leaves_no_data_alone(tmp_path: Path) -> None:
     prompts_file(tmp_path, PROMPT)
-    write_lines(tmp_path, "more.jsonl", {"question": "?"})
+    write_lines(tmp_path, "more.jsonl", {"height": "?"})
     ((line, _, reason),) = problems(tmp_path)
     assert line == 1
-    assert reason.startswith("no format has these columns: question. Needed: for prompts id")
+    assert reason.startswith("no format has these columns: height. Needed: for prompts id")
 
 
 def test_progress_is_the_share_of_bytes_read_of_each_file_once(tmp_path: Path) -> None:

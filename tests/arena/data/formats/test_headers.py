@@ -100,6 +100,30 @@ def test_a_header_can_be_chosen(choice: str, names: list[str], first: int, last:
     assert (found.names, found.first, found.last) == (names, first, last)
 
 
+QUALTRICS = [
+    ["StartDate", "model_left", "Q7"],
+    ["Start Date", "model_left", "Which of\nthe two is better?"],
+    *([f'{{"ImportId":"{name}"}}' for name in ("startDate", "model_left", "QID7")],),
+    ["2026-03-01 09:12:00", "heron", "Left"],
+    ["2026-03-01 09:14:00", "stork", "Same"],
+]
+
+
+@pytest.mark.parametrize(("choice", "last"), [("", 1), ("1", 1), ("2", 2)])
+@pytest.mark.parametrize("title", [False, True])
+def test_rows_that_describe_the_columns_are_no_data(choice: str, last: int, title: bool) -> None:
+    chosen = str(int(choice) + title) if choice else ""
+    found = find(numbered(*[["Our survey"]] * title, *QUALTRICS), chosen)
+    assert (found.names, found.last, found.end) == (QUALTRICS[last - 1], last + title, 3 + title)
+    assert f"down to row {3 + title}" in found.note
+
+
+@pytest.mark.parametrize("cell", ['{"a": 1}', "", "ImportId"])
+def test_other_rows_below_a_header_are_data(cell: str) -> None:
+    found = find(numbered(ONE, DATA, [*DATA[:2], cell], DATA))
+    assert (found.last, found.end, found.note) == (1, 1, "")
+
+
 @pytest.mark.parametrize("choice", ["9", "x", "2-1", "1-3", "-1", "1-"])
 def test_what_cannot_be_chosen_is_said(choice: str) -> None:
     with pytest.raises(HeaderError):
