@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from arena.data.formats import verdicts
+from arena.data.formats.columns import guess
 from arena.data.formats.files import InputFile
 from arena.data.formats.messages import Turns, conversation, listed
 from arena.data.formats.reading import (
@@ -25,6 +26,8 @@ FLAGS: Final = {"winner_model_a": "first", "winner_tie": "tie", "winner_model_b"
 
 _GAMES: Final = {"left": "model_a", "right": "model_b", "prompt_id": "question_id"}
 """Columns of games as evalica reads them, and as our own file for it has them, by their names here."""
+
+_NAMED: Final = ("question_id", "judge", "judge_hash")  # columns of prompts and raters that are read
 
 COMMON_PROMPT: Final = "battles"  # prompt of battles without a question
 UNNAMED: Final = "anonymous"  # rater of battles that name none
@@ -47,7 +50,18 @@ def recognise(head: Head) -> Kind | None:
         is_told = all(verdicts.side(winner, [left], [right]) for winner, left, right in rows)
         return Kind.COMPARISONS if is_told else None
     verdict = "winner" in head.fields or FLAGS.keys() <= head.fields
-    return Kind.COMPARISONS if verdict and {"model_a", "model_b"} <= head.fields else None
+    is_battle = verdict and {"model_a", "model_b"} <= head.fields
+    return Kind.COMPARISONS if is_battle and not _tells_more(head) else None
+
+
+def _tells_more(head: Head) -> bool:
+    """Whether a table can read raters, prompts or answers in columns that battles do not have."""
+    cells = head.file.samples() if "winner" in head.fields else {}
+    if not cells or "conversation_a" in cells or any(text[:1] == "[" for text in cells.get("response_a", ())):
+        return False
+    told = guess(list(cells), cells, Kind.COMPARISONS).mapping.columns
+    found = {told[name] for name in ("rater", "instruction", "prompt", "first_text") if name in told}
+    return not found <= {*_NAMED}
 
 
 def _is_of_games(columns: Set[str]) -> bool:

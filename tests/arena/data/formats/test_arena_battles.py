@@ -69,6 +69,45 @@ def texts(items: Sequence[Item]) -> dict[str | None, tuple[str, ...]]:
     return found
 
 
+VOTE = {"model_a": "lark", "model_b": "wren", "winner": "model_a"}
+
+
+@pytest.mark.parametrize(
+    ("beside", "option"),
+    [
+        ({"rater": "Ann"}, "--map rater=rater"),
+        ({"annotator": "Ann"}, "--map rater=annotator"),
+        ({"question_id": "q1", "Your name": "Ann"}, "--map 'rater=Your name'"),
+        ({"prompt": "Name a river."}, "--map instruction=prompt"),
+        ({"question": "Name a river.", "judge": "Ann"}, "--map instruction=question"),
+        ({"prompt_id": "p1"}, "--map prompt=prompt_id"),
+        (
+            {"prompt": "Name a river.", "answer_a": "The Rhine runs.", "answer_b": "The Rhone."},
+            "--map first_text=answer_a --map second_text=answer_b",
+        ),
+        (
+            {"prompt": "Name a river.", "response_a": "The Rhine runs.", "response_b": "The Rhone."},
+            "--map first_text=response_a --map second_text=response_b",
+        ),
+    ],
+)
+def test_raters_prompts_and_answers_in_other_columns_are_never_dropped(
+    tmp_path: Path, beside: dict[str, str], option: str
+) -> None:
+    ((_, _, reason),) = problems(write_table(tmp_path, {**VOTE, **beside}))
+    assert "Try --format table --kind comparisons --map first=model_a --map second=model_b" in reason
+    assert option in reason
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [{}, {"judge": "Ann"}, {"question_id": "q1", "judge_hash": "9"}, {"language": "en", "turn": 1, "id": 3}],
+)
+def test_other_columns_of_battles_leave_them_battles(tmp_path: Path, beside: dict[str, Any]) -> None:
+    items = read(write_table(tmp_path, {**VOTE, **beside}))
+    assert sum(isinstance(item, ComparisonRecord) for item in items) == 1
+
+
 def test_each_thing_is_named_once(tmp_path: Path) -> None:
     path = write_lines(
         tmp_path,

@@ -259,7 +259,7 @@ def test_rows_and_cells_have_a_bound_in_every_form(
 
 def test_a_folder_leaves_no_data_alone(tmp_path: Path) -> None:
     prompts_file(tmp_path, PROMPT)
-    write_lines(tmp_path, "more.jsonl", {"height": "?"})
+    write_lines(tmp_path, "more.jsonl", {"height": 3})
     ((line, _, reason),) = problems(tmp_path)
     assert line == 1
     assert reason.startswith("no format has these columns: height. Needed: for prompts id")
