@@ -8,9 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Sum
 
-from arena.models import Study
 from leaderboard.snapshots.reading import Opinions
 from leaderboard.snapshots.text_sizes import Texts
 from leaderboard.stats.descriptive import describe
@@ -39,12 +37,6 @@ def data(opinions: Opinions, texts: Texts) -> dict[str, Any]:
         "coverage": list(_coverage(opinions, texts.pairs)),
         "unscored": list(_unscored(opinions)),
     }
-
-
-def left_out_by_reason(study: Study) -> dict[str, int]:
-    """The rows that imports left out, the most frequent reasons first; no file is named."""
-    counted = study.left_out_rows.order_by().values_list("reason").annotate(count=Sum("rows"))
-    return dict(counted.order_by("-count", "reason"))
 
 
 def _group(texts: Texts, category: str | None, subset: str | None) -> dict[str, Any]:

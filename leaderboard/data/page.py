@@ -10,8 +10,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
-from leaderboard.data.counting import left_out_by_reason
 from leaderboard.data.figure import coverage_bars, length_boxes
+from leaderboard.data.left_out import left_out_by_reason
 from leaderboard.data.table import (
     EVERYTHING,
     LENGTHS,

@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from arena.data.interchange import question
 from arena.models import Completion, Prompt, Study
-from leaderboard.data.counting import left_out_by_reason
+from leaderboard.data.left_out import left_out_by_reason
 from leaderboard.files.bundle import archive
 from leaderboard.files.bundle.archive import BundleError, Writer, line_of, place_of, pretty, sha256
 from leaderboard.files.bundle.arrays import (
