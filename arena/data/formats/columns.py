@@ -394,7 +394,8 @@ def _verdicts(table: _Table, sides: _Sides, used: Collection[str]) -> list[str]:
             verdicts.plain(cell) in models or verdicts.side(cell, *called) for cell in table.cells[column]
         )
 
-    left = [column for column in table.left(used) if column != _rater(table, used)]
+    rater = _rater(table, used)
+    left = [column for column in table.left(used) if column != rater]
     by_word = [column for word in _WORDS["winner"] if (column := table.plain.get(word)) in left]
     by_name = [*by_word, *(one for one in left if not _WINNER.isdisjoint(_plain(one).split("_")))]
     if named := next(filter(tells, by_name), by_word[0] if by_word and not table.has_cells else None):

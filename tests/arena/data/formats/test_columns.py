@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from arena.data.formats import columns
 from arena.data.formats.catalogue import gather
-from arena.data.formats.columns import NOTHING_KNOWN, Known, Reading, guess, suggest
+from arena.data.formats.columns import NOTHING_KNOWN, Known, Reading, _plain, guess, suggest
 from arena.data.formats.files import InputFile
 from arena.data.formats.reading import Kind
 from tests.arena.data.formats.reading import write_lines
@@ -555,3 +556,26 @@ def test_the_command_suggests_what_the_page_does(
     file = InputFile(path)
     found = guess(file.columns(), file.samples())
     assert (found.as_options in problem.reason) == bool(found.question or not found.mapping.faults())
+
+
+@pytest.mark.parametrize("cell", ["x", "a text of some words", "7", "A", "Heron 3"])
+def test_wide_tables_are_read_in_proportion_to_their_columns(
+    monkeypatch: pytest.MonkeyPatch, cell: str
+) -> None:
+    read = 0
+
+    def plain(column: str) -> str:
+        nonlocal read
+        read += 1
+        return _plain(column)
+
+    monkeypatch.setattr(columns, "_plain", plain)
+
+    def names_read(width: int) -> int:
+        nonlocal read
+        read = 0
+        names = [f"c{number}" for number in range(width)]
+        guess(names, {name: [cell, cell] for name in names})
+        return read
+
+    assert names_read(200) < 2.5 * names_read(100)
