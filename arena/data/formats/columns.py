@@ -118,16 +118,16 @@ PREFERENCES: Final = "preferences"  # source of labels of a table whose columns 
 
 _NO_MODEL: Final = vocabulary(
     """
-    age agreement annotation annotator assignment batch best better category choice chosen cluster
-    comment comments confidence consensus cost count country created criteria criterion date difficulty
-    domain duration email evaluator expected explanation extra feedback flag gender gold grade grader
-    ground hash hint hit id ideal ids index judge judgement judgment kind label labeler labeller labels
-    lang language latency lead length license licence likert link mail margin meta metadata note notes
-    participant password phone points position prefer preference preferred price pw rank ranking rater
-    rating rationale reason rejected respondent reviewer rubric score scores seconds session simulated
-    source split state status style subset tag tags target task time timestamp title token tokens topic
-    truth turn turns type updated url user username uuid verdict version vote which why winner worker
-    worst
+    age agreement annotation annotator assessment assessor assignment batch best better category choice
+    chosen cluster comment comments confidence consensus cost count country created criteria criterion
+    date difficulty domain duration email evaluation evaluator expected explanation extra feedback flag
+    gender gold grade grader ground hash hint hit id ideal ids index judge judgement judgment kind label
+    labeler labeller labels lang language latency lead length licence license likert link mail margin meta
+    metadata note notes observation observations participant password phone points position prefer
+    preference preferred price pw rank ranking rater rating rationale reason rejected remark remarks
+    respondent reviewer rubric score scores seconds session simulated source split state status style
+    subset tag tags target task time timestamp title token tokens topic truth turn turns type updated url
+    user username uuid verdict version vote which why winner worker worst
     """
 )
 """Words in names of columns that are hardly models."""
@@ -136,7 +136,7 @@ _NO_MODEL_ALONE: Final = vocabulary("link name reference references system") | {
     word for words in _WORDS.values() for word in words
 }
 _RATER: Final = vocabulary(
-    "annotator evaluator grader judge labeler labeller participant rater respondent reviewer worker"
+    "annotator assessor evaluator grader judge labeler labeller participant rater respondent reviewer worker"
 )
 _ADDRESS: Final = vocabulary("email mail")
 _BESIDE_RATER: Final = vocabulary("address code e id name number slug the your")

@@ -490,6 +490,7 @@ def test_cells_that_are_no_texts_are_never_answers(name: str, cells: list[str]) 
         ),
         *("lead_time", "Which do you prefer?", "annotator_notes", "Reference answer's label", "Worker ID"),
         *("reason for rating", "Model version", "source", "Language", "session id", "Ground truth", "Rubric"),
+        *("Remarks", "observations", "Assessment", "Evaluation notes", "Assessor"),
     ],
 )
 def test_columns_that_tables_usually_have_are_never_models(name: str) -> None:
