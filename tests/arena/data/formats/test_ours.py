@@ -270,7 +270,7 @@ class TestCsv:
         path = write_lines(tmp_path, "c.csv", "question,answer", "a,b")
         ((line, _, reason),) = problems(path, format_name="csv")
         assert line == 1
-        assert "these columns: answer, question. Needed: for prompts id and instruction or turns" in reason
+        assert reason.startswith("no format has these columns: answer, question. Try --format table ")
 
 
 PAIR = {"prompt": "p1", "first": "A", "second": "B", "gold": "first", "gold_source": "editors"}
