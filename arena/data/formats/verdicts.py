@@ -55,7 +55,7 @@ def side(value: str, first: Collection[str] = (), second: Collection[str] = ()) 
 
 def unknown(value: str) -> str:
     """Returns what is wrong with a value that tells no side."""
-    return f'"{value}" says not which is better; use {_KNOWN}'
+    return f'"{value}" does not say which is better; use {_KNOWN}'
 
 
 def take(fields: Fields, name: str, first: str = "", second: str = "") -> str:

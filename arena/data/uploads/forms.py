@@ -380,7 +380,7 @@ class FileForm(forms.Form):
     def _asked(self, question: Question) -> forms.Field:
         """The field for the answer to the one question about the file."""
         if not question.field:
-            yes_or_no = [("yes", "Yes"), (NO, "No: I say below what they are")]
+            yes_or_no = [("", "Choose"), ("yes", "Yes"), (NO, "No: I say below what they are")]
             return forms.ChoiceField(label=question.text, required=False, choices=yes_or_no)
         if not question.choices:
             return forms.CharField(label=question.text, required=False, max_length=100)
@@ -392,11 +392,12 @@ class FileForm(forms.Form):
     def _answered(self, mapping: ColumnMapping) -> ColumnMapping:
         """The mapping with the answer to the question."""
         answer = self.cleaned_data.get("asked")
-        if not answer or not self.question:
+        if self.question and not self.question.field:
+            if answer != "yes" and mapping == self._mapping:
+                what = "Say below what the columns are." if answer else "Answer the question with yes or no."
+                self.add_error(None, what)
             return mapping
-        if not self.question.field:
-            if answer == NO and mapping == self._mapping:
-                self.add_error(None, "Say below what the columns are.")
+        if not answer or not self.question:
             return mapping
         if self.question.field != "instruction":
             return replace(mapping, constants={**mapping.constants, self.question.field: answer})

@@ -91,7 +91,7 @@ def test_columns_are_models(models: tuple[str, ...]) -> None:
     )
 
 
-def test_whoever_denies_a_guess_has_to_say_what_the_columns_are() -> None:
+def test_a_guess_needs_a_yes_or_what_the_columns_are() -> None:
     samples = {"question": ["Name a river."], "Alder": ["The Rhine."]}
     report = ImportReport("study", True, looks={"0.csv": {"samples": samples}})
     row = foreign(0, columns=list(samples))
@@ -101,7 +101,9 @@ def test_whoever_denies_a_guess_has_to_say_what_the_columns_are() -> None:
     assert same.errors == {"__all__": ["Say below what the columns are."]}
     (other,) = file_forms([row], report, sent(form, **{"asked": "no", "column-1": "category"}))
     assert "Say below" not in str(other.errors)
-    (agreed,) = file_forms([row], report, sent(form))
+    (silent,) = file_forms([row], report, sent(form))
+    assert silent.errors == {"__all__": ["Answer the question with yes or no."]}
+    (agreed,) = file_forms([row], report, sent(form, asked="yes"))
     assert agreed.is_valid(), agreed.errors
 
 

@@ -436,7 +436,7 @@ class TestFormat:
             (
                 "question,Alder\nName a river.,The Rhine.\n",
                 "Is Alder a model, and are its cells the answers?",
-                "",
+                "yes",
                 {"prompts": 1, "contestants": 1, "completions": 1},
             ),
             (
@@ -462,7 +462,7 @@ class TestFormat:
         assert 'name="apply"' not in html_of(page)
         (form,) = page.context["forms"]
         sent = {f"file0-{name}": form[name].value() or "" for name in form.fields}
-        self.choose(admin_client, address, **{**sent, **({"file0-asked": answer} if answer else {})})
+        self.choose(admin_client, address, **{**sent, "file0-asked": answer})
         jobs.check(ImportJob.objects.get().pk)
         page = admin_client.get(address)
         report = page.context["report"]
