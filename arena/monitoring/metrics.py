@@ -30,7 +30,7 @@ SECONDS = Histogram(
 
 
 class StoredFigures(Collector):
-    """What the functions named in settings.METRICS read from the database, each name as one family."""
+    """Collect what the functions in settings.METRICS read from the database, each name as one family."""
 
     def collect(self) -> Iterator[Metric]:
         found: dict[str, Metric] = {}

@@ -36,7 +36,7 @@ SWITCH_SECONDS: Final = 0.001
 """A request comes back from the database many times, and waits this long for others."""
 
 FILES: Final = 4 * MOST_CONNECTIONS
-"""Of a process: a connection, and what waits on the disk of its request and replies."""
+"""Open files of a process: a connection, and what waits on the disk of its request and replies."""
 
 STOPS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 

@@ -39,10 +39,10 @@ LEFT_TO_OTHERS: Final = 2
 
 HEAD_BYTES: Final = 32 * 1024
 MEMORY_BYTES: Final = 128 * 1024
-"""Of one request or reply; what is longer waits on the disk."""
+"""Bytes of one request or reply in memory; what is longer waits on the disk."""
 
 DISK_BYTES: Final = 2 * 1024**3
-"""Of all requests and replies that are on their way."""
+"""Bytes of all requests and replies that are on their way."""
 
 _PIECE_BYTES: Final = 64 * 1024
 _RECEIVED_BYTES: Final = 16 * 1024
@@ -107,7 +107,7 @@ class Connection(HTTPChannel):  # type: ignore[misc]
 
     @property
     def _is_growing(self) -> bool:
-        """Whether a thread is at work on a reply of which there is too little to send."""
+        """Tell whether a thread is at work on a reply of which there is too little to send."""
         return bool(self.requests) and self.total_outbufs_len < self.adj.send_bytes
 
     def writable(self) -> bool:

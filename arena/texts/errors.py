@@ -64,5 +64,5 @@ _MESSAGE: Final = re.compile(rf"(?:{'|'.join(_WHOLE)})\Z|(?:{'|'.join(_START)})"
 
 
 def is_error(text: str) -> bool:
-    """Whether a text is the message of a program that failed, and no answer."""
+    """Tell whether a text is the message of a program that failed, and no answer."""
     return len(text) <= _LONGEST and _MESSAGE.match(text.strip()) is not None

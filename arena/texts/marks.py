@@ -134,7 +134,7 @@ def split_thinking(text: str) -> tuple[str, str]:
 
 
 def _without(parts: re.Pattern[str], text: str, start: int = 0) -> tuple[list[str], str]:
-    """What is thinking in a text, and the rest of it from ``start``."""
+    """Return what is thinking in a text, and the rest of it from ``start``."""
     thinking: list[str] = []
     kept: list[str] = []
     for part in parts.finditer(text, start):
@@ -146,7 +146,7 @@ def _without(parts: re.Pattern[str], text: str, start: int = 0) -> tuple[list[st
 
 
 def final_answer(text: str) -> str:
-    """What a model says in a text, without thinking and tokens; the text itself where it has neither."""
+    """Return what a model says in a text, without thinking and tokens."""
     return strip_end_tokens(split_thinking(text)[1])
 
 

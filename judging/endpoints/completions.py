@@ -24,7 +24,7 @@ FILTERED: Final = re.compile(
     r"|data_?inspection_?failed|guardrail_intervened|moderation_?blocked|prohibited_content|invalid_prompt)\b",
     re.IGNORECASE,
 )
-"""What an error is called whose cause is a content filter."""
+"""The kind of an error whose cause is a content filter."""
 
 FILTERED_IN_WORDS: Final = re.compile(
     r"filtered due to the prompt|content management policy|result of (?:our|the) safety system"
@@ -39,7 +39,7 @@ NO_CREDIT: Final = re.compile(
     r"|credit balance is too low|out of credits?)\b",
     re.IGNORECASE,
 )
-"""What an error is called after which nobody waits: there is nothing left to pay with."""
+"""The kind of an error after which nobody waits: there is nothing left to pay with."""
 
 WAIT_IN_WORDS: Final = re.compile(
     r"\b(?:try again|retry) (?:in|after) ([\d.]{1,9})\s*s(?:ec(?:ond)?s?)?\b", re.I
@@ -176,7 +176,7 @@ def _choice(completion: Mapping[str, Any]) -> object:
 
 
 def _arguments(message: Mapping[str, Any]) -> str:
-    """What a model says in place of a text to a function that it was told to call; "" if to none."""
+    """Return what a model says in place of a text to a function that it was told to call; "" if to none."""
     calls = message.get("tool_calls")
     called = field_of(calls[0], "function") if isinstance(calls, list) and calls else None
     return _text(field_of(called or message.get("function_call"), "arguments"))
@@ -249,7 +249,7 @@ def failure(status: int, body: object, retry_after: str = "") -> NoReplyError:
 
 
 def said_by(body: object) -> str:
-    """What an endpoint says in the body of an error, in one line."""
+    """Return what an endpoint says in the body of an error, in one line."""
     while isinstance(body, list) and body:
         body = body[0]
     if isinstance(body, dict):
@@ -259,7 +259,7 @@ def said_by(body: object) -> str:
 
 
 def _names(body: object) -> str:
-    """What an error calls itself: its codes and types, also inside."""
+    """Return what an error calls itself: its codes and types, also inside."""
     if isinstance(body, list):
         return " ".join(map(_names, body[:5]))
     if not isinstance(body, dict):

@@ -139,7 +139,7 @@ def verdict_logprobs(reply: Reply, scale: AnswerScale, place: Place) -> list[lis
 
 
 def lacks_mass(reply: Reply, scale: AnswerScale, place: Place) -> bool:
-    """Whether hardly any of the probability in the place of the verdict is on verdicts."""
+    """Tell whether hardly any of the probability in the place of the verdict is on verdicts."""
     token = _said(reply, scale, place)
     return token is not None and _mass(token, scale) < LEAST_MASS
 

@@ -124,7 +124,7 @@ class OpenAIClient:
     def _read(
         self, path: str, body: dict[str, Any], timeout: float, read: Callable[[object], Result]
     ) -> Result:
-        """What a reply's JSON says; raises NoReplyError, whose words are cleaned."""
+        """Return what a reply's JSON says; raises NoReplyError, whose words are cleaned."""
         try:
             response = self._post(path, body, timeout)
             return read(parsed(response.content, lambda: response.text))
@@ -160,7 +160,7 @@ class OpenAIClient:
             raise NoReplyError("connection", str(error)) from error
 
     def _address_hint(self) -> str:
-        """What may be wrong with the address, as a sentence; "" if it looks like one."""
+        """Return what may be wrong with the address, as a sentence; "" if it looks like one."""
         path = self._client.base_url.path.rstrip("/")
         if path.endswith(("/completions", "/responses", "/messages", "/chat")):
             return "The address must end before /chat/completions."
@@ -211,7 +211,7 @@ def _status_error(error: Any, *, asks_logprobs: bool) -> NoReplyError:
 
 
 def _is_of_address(error: NoReplyError) -> bool:
-    """Whether the address may be another one than that of the model."""
+    """Tell whether the address may be another one than that of the model."""
     if error.kind == "malformed":
         return "web page" in str(error)
     return error.kind in ("http_404", "http_405") and "model" not in str(error).lower()

@@ -44,7 +44,7 @@ SPECIAL: Final = tuple(
         *("198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3", "2001::/23", "2001:db8::/32", "3fff::/20"),
     )
 )
-"""What IANA's registries keep for other uses; Python's own list depends on its version."""
+"""Networks that IANA's registries keep for other uses; Python's own list depends on its version."""
 
 WRITTEN_AT_ONCE: Final = 16 * 1024  # bytes of a request between two looks at the deadline
 

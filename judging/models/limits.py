@@ -10,7 +10,7 @@ OPENS_AFTER: Final = 5  # failures in a row without any reply that open a circui
 FIRST_PAUSE: Final = 5.0
 LONGEST_PAUSE: Final = 300.0  # seconds between two probes, doubled from one to the next
 BURST_SECONDS: Final = 1.0
-"""What a rate allows in so many seconds may be used at once, and always one request."""
+"""So many seconds of a rate may be used at once, and always one request."""
 
 LONGEST_DEBT: Final = 600.0  # most seconds that others wait because a call took more tokens than expected
 FULL: Final = 0.5  # seconds until the next try while all places are taken

@@ -235,7 +235,7 @@ FIELD_OF_ONE: Final = re.compile(
 
 
 class Said(NamedTuple):
-    """What a field of an object says, as the line that would say so, and its other texts."""
+    """Return what a field of an object says, as the line that would say so, and its other texts."""
 
     words: str
     rest: str
@@ -252,7 +252,7 @@ def object_in(text: str) -> list[tuple[str, object]]:
 
 
 def given_by(text: str) -> list[Said]:
-    """What an object of JSON says where a verdict is expected: its fields with the name of one."""
+    """Return what an object of JSON says where a verdict is expected: its fields with the name of one."""
     fields = [(" ".join(re.split(r"[\s_-]+", name)), value) for name, value in object_in(text)]
     others = [value for name, value in fields if not FIELD_OF_VERDICT.fullmatch(name)]
     found = [_in_words(value) for name, value in fields if FIELD_OF_VERDICT.fullmatch(name)]
@@ -418,7 +418,7 @@ READ_ANOTHER_WAY: Final = "Try another protocol"
 
 
 def remedy(reply: ReplyText) -> str:
-    """What helps where the reply has no verdict: a sentence without its full stop."""
+    """Return what helps where the reply has no verdict: a sentence without its full stop."""
     if reply.is_withheld:
         return "The endpoint's content filter or the model refuses this question. Try another model"
     answer, thinking_open = without_thinking(reply.text)
@@ -480,7 +480,7 @@ def _read(where: Passage, scale: AnswerScale, place: Place) -> tuple[Read, int]:
 
 
 def _read_line(line: str, scale: AnswerScale) -> Read:
-    """What a line says, or an object of JSON in it, or the one box in it."""
+    """Return what a line says, or an object of JSON in it, or the one box in it."""
     reader = READERS[scale.form]
     read = reader(words_of(line), scale)
     if read.reason != "unparsable":

@@ -191,8 +191,7 @@ class Requests(ABC, Generic[Row]):
         return rows.select_for_update(of=("self",), no_key=True)
 
     def _claim(self, row: Row, messages: list[Message], model: AskedModel) -> tuple[bool, float]:
-        """Whether this process is the one to ask, and limits and budgets allow it; else the seconds until
-        its endpoint can be asked."""
+        """Tell whether this process asks, within limits and budgets, else the seconds until the next try."""
         with transaction.atomic():
             held = self._held(row).filter(state=State.WAITING, attempt=row.attempt).first()
             if held is None:
@@ -269,7 +268,7 @@ class Requests(ABC, Generic[Row]):
             self._refuse_alike(row, failed_alike(error.kind, str(error)))
 
     def _fails_alike(self, row: Row, kind: str) -> bool:
-        """Whether so many requests failed in this way that no other is worth the try."""
+        """Tell whether so many requests failed in this way that no other is worth the try."""
         ended = self.alike(row).exclude(finished_at=None).order_by("-finished_at", "-pk")
         last = ended.values_list("state", "error_kind")[:FAILED_ALIKE]
         return list(last) == [(State.FAILED, kind)] * FAILED_ALIKE

@@ -24,7 +24,7 @@ SILENT: Final = 15.0  # seconds after which a process is taken for dead
 
 
 class Heartbeat:
-    """What one process knows of the others."""
+    """The other processes, as one process knows them."""
 
     def __init__(self) -> None:
         self._seen: dict[str, tuple[datetime, float]] = {}  # with the time of this process

@@ -153,7 +153,7 @@ def _end(one: EndedCall, row: RateLimit | None, address: RateLimit | None, now: 
 
 
 def answers(kind: str) -> bool:
-    """Whether a failure of this kind says that somebody is there."""
+    """Tell whether a failure of this kind says that somebody is there."""
     return not (kind in ("connection", UNREACHABLE, "timeout") or kind.startswith("http_5"))
 
 
@@ -268,7 +268,7 @@ def _count_in_flight(rows: Collection[RateLimit], now: float) -> None:
 
 
 TRIALS: Final = Endpoint(concurrency=1, requests_per_minute=10)
-"""What one operator may test before saving it."""
+"""Limits of what one operator may test before saving it."""
 
 LONGEST_TRIAL: Final = 60.0
 

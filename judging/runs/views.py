@@ -258,7 +258,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 def _counts(run: JudgeRun) -> bool:
-    """Whether the numbers of the study may count something that the judge has said in it."""
+    """Tell whether the numbers of the study may count something that the judge has said in it."""
     own = Q(assignment__study=run.study, assignment__rater=run.judge.rater, status="scored")
     counted = own & publication.may_count(run.study)
     if run.judge.task == Assignment.Kind.CHECK:

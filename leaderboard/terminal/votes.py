@@ -44,7 +44,7 @@ _NOTHING: Final = "the file has no ratings"
 
 
 class VoteFileError(ValueError):
-    """What is wrong with a vote file, and in which line or row."""
+    """Tells what is wrong with a vote file, and in which line or row."""
 
 
 class Row(NamedTuple):

@@ -40,7 +40,7 @@ class Task(NamedTuple):
     def opinion(
         self, fields: Fields, rater: str, kind: str, values: Sequence[Any], **more: Any
     ) -> Iterator[Item]:
-        """What a rater said; texts that tell no side are comments."""
+        """Return what a rater said; texts that tell no side are comments."""
         told = {side for value in values if (side := self.side(value))}
         if len(told) > 1:
             fields.problem("", f'"{rater}" says {" and ".join(sorted(told))}')
@@ -193,7 +193,7 @@ def _annotated(fields: Fields) -> Iterator[Item]:
 
 
 def _values(fields: Fields) -> list[Any]:
-    """What the results of an annotation hold: sides selected, choices and texts."""
+    """The contents of an annotation: sides selected, choices and texts."""
     found: list[Any] = []
     for result in _objects(fields, "result"):
         value = _inside(fields, result.take("value"))

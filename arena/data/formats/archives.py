@@ -18,14 +18,14 @@ MADE_HERE: Final = {
     "inputs/opinions.json": "a bundle, which recompute reads; import an export of the study",
     "arena_study.jsonl": "a backup, which restore reads",
 }
-"""What the arena's other archives are, by a file of theirs."""
+"""The names of the arena's other archives, by a file of theirs."""
 
 
 OFFICE: Final = frozenset({"[Content_Types].xml", "xl/workbook.xml", "mimetype"})
 """Files of which an office document has one."""
 
 DAMAGE: Final = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, OverflowError)
-"""What reading a broken or hostile archive raises."""
+"""Errors that a broken or hostile archive raises."""
 
 
 class ArchiveError(Exception):

@@ -55,7 +55,7 @@ def recognise(head: Head) -> Kind | None:
 
 
 def _tells_more(head: Head) -> bool:
-    """Whether a table can read raters, prompts or answers in columns that battles do not have."""
+    """Tell whether a table can read raters, prompts or answers in columns that battles do not have."""
     cells = head.file.samples() if "winner" in head.fields else {}
     if not cells or "conversation_a" in cells or any(text[:1] == "[" for text in cells.get("response_a", ())):
         return False
@@ -65,7 +65,7 @@ def _tells_more(head: Head) -> bool:
 
 
 def _is_of_games(columns: Set[str]) -> bool:
-    """Whether these are columns of games alone; beside other columns left and right may be texts."""
+    """Tell whether these are columns of games alone; beside other columns left and right may be texts."""
     return columns in ({"left", "right", "winner"}, {*_GAMES, "winner", "prompt"})
 
 

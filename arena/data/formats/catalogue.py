@@ -353,7 +353,7 @@ def _inside(folder: Path) -> Iterator[Path]:
 
 
 def _leads_out(path: Path, folder: Path) -> bool:
-    """Whether a link leads out of a resolved folder."""
+    """Tell whether a link leads out of a resolved folder."""
     return not path.resolve().is_relative_to(folder)
 
 
@@ -363,7 +363,7 @@ def _is_data(path: Path, folder: Path) -> bool:
 
 
 def is_data(path: PurePath) -> bool:
-    """Whether a file of a folder or an archive must be understood, by where it lies in it."""
+    """Tell whether a file of a folder or an archive must be understood, by where it lies in it."""
     return RECORD not in path.parts and path.name.lower().removesuffix(".gz").endswith(DATA_ENDINGS)
 
 

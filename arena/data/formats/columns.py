@@ -1,4 +1,4 @@
-"""What the columns of a table may mean, by their names and first cells. Pure.
+"""Possible meanings of the columns of a table, by their names and first cells. Pure.
 
 A column holds a model's answers only if its name is none that tables usually have and its cells look like
 texts. What is in doubt becomes one question, and nothing is read before somebody answers it.
@@ -25,7 +25,7 @@ NO_SAMPLES: Final[Samples] = MappingProxyType({})
 
 
 class Known(NamedTuple):
-    """What the study knows: cells that are ids of its prompts, its models, its points, and if it is rated."""
+    """Facts of the study: cells that are ids of its prompts, its models, its points, and if it is rated."""
 
     prompts: Collection[str] = ()
     models: Collection[str] = ()
@@ -37,7 +37,7 @@ NOTHING_KNOWN: Final = Known()
 
 
 class Question(NamedTuple):
-    """What has to be asked: for a ``field``, perhaps out of ``choices``; without one, for a confirmation."""
+    """A question about a ``field``, perhaps with ``choices``; without a field, for a confirmation."""
 
     text: str
     field: str = ""
@@ -45,7 +45,7 @@ class Question(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What the columns mean, as far as it is known, and what somebody has to answer before."""
+    """The meaning of the columns, as far as it is known, and the question to answer first."""
 
     mapping: ColumnMapping
     question: Question | None = None
@@ -214,7 +214,7 @@ _FITS: Final[Mapping[str, Callable[[str], bool]]] = {
     "rater": lambda cell: _may_be_names([cell]),
     "rating": lambda cell: whole_number(cell) is not None,
 }
-"""What each cell has to be like, beside the name of the column."""
+"""Patterns of the cells, beside the name of the column."""
 
 
 class _Table:
@@ -616,7 +616,7 @@ def _which_prompt(columns: Sequence[str]) -> Question:
 
 
 def _as(kind: Kind, table: _Table, prompt: str) -> ColumnMapping:
-    """What the columns mean where rows are of this kind."""
+    """Return what the columns mean where rows are of this kind."""
     if kind in (Kind.COMPARISONS, Kind.PAIRS):
         return _of_two(kind, table, _sides(table), prompt)
     found = {"instruction": prompt} if prompt else {}
@@ -648,7 +648,7 @@ def _find_prompt(table: _Table, found: dict[str, str]) -> None:
 
 
 def _of_two(kind: Kind, table: _Table, sides: _Sides, prompt: str) -> ColumnMapping:
-    """What the columns mean where rows are about two answers."""
+    """Return what the columns mean where rows are about two answers."""
     found, constants, further = dict(sides.columns), {}, list[str]()
     if prompt:
         found["instruction"] = prompt

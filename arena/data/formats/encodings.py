@@ -50,7 +50,7 @@ def guessed(pieces: Callable[[], Iterable[bytes]]) -> str:
 
 
 def _is_western(pieces: Iterable[bytes]) -> bool:
-    """Whether bytes that are not UTF-8 read as Windows-1252: not damaged UTF-8, nor another script."""
+    """Tell whether bytes that are not UTF-8 read as Windows-1252: not damaged UTF-8, nor another script."""
     alone = together = utf8 = 0
     for piece in pieces:
         if _UNKNOWN.search(piece):

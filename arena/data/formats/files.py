@@ -372,7 +372,7 @@ _SAVE: Final = "save the file as UTF-8"
 
 
 def _is_json(name: str, start: bytes) -> bool:
-    """Whether a text is JSON, by its file's name or its first character."""
+    """Tell whether a text is JSON, by its file's name or its first character."""
     return name.lower().removesuffix(".gz").endswith((".jsonl", ".json")) or start.lstrip()[:1] in (
         b"{",
         b"[",

@@ -79,7 +79,7 @@ def _found(filled: Rows) -> Header:
 
 
 def _are_ids(cells: list[str]) -> bool:
-    """Whether a row holds Qualtrics' ids of the columns, which it writes below their names and questions."""
+    """Tell whether a row holds Qualtrics' ids of the columns, which stand below names and questions."""
     return all(cell.strip().startswith('{"ImportId"') for cell in cells if cell.strip())
 
 
@@ -104,7 +104,7 @@ def _chosen(filled: Rows, choice: str) -> Header:
 
 
 def _is_title(cells: list[str], below: Sequence[list[str]]) -> bool:
-    """Whether a row above a table names no columns: it has few cells for those of most rows below."""
+    """Tell whether a row above a table names no columns: it has few cells for those of most rows below."""
     widths = sorted(map(_filled, below))
     usual, own = widths[len(widths) // 2], _filled(cells)
     if own > 1:
@@ -118,7 +118,7 @@ def _is_title(cells: list[str], below: Sequence[list[str]]) -> bool:
 
 
 def _is_second(upper: list[str], lower: list[str], below: Sequence[list[str]]) -> bool:
-    """Whether a row names the columns of the groups in the row above: short texts, unlike the rows below."""
+    """Tell whether a row names columns of the groups in the row above: short texts, unlike those below."""
     pairs = [(above.strip(), name.strip()) for above, name in zip_longest(upper, lower, fillvalue="")]
     groups = [above for above, _ in pairs if above]
     if len(groups) == len(pairs) == len(set(groups)) or not all(
@@ -132,7 +132,7 @@ def _is_second(upper: list[str], lower: list[str], below: Sequence[list[str]]) -
 
 
 def _stands_out(name: str, column: int, below: Sequence[list[str]]) -> bool:
-    """Whether the cells below a name are numbers or times, or usually much longer."""
+    """Tell whether the cells below a name are numbers or times, or usually much longer."""
     cells = [row[column] for row in below if len(row) > column and row[column].strip()]
     longer = sorted(math.inf if _is_value(cell) else len(cell) for cell in cells)
     return bool(longer) and longer[len(longer) // 2] >= 1.5 * len(name)

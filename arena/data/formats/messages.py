@@ -30,7 +30,7 @@ _ROLES: Final = {
 }
 
 _TRANSCRIPT: Final = re.compile(r"(?:\A|\n\n)(Human|Assistant): ?")
-"""What begins each message of a conversation in one text."""
+"""The beginning of each message of a conversation in one text."""
 
 
 class Dialogue(NamedTuple):
@@ -167,7 +167,7 @@ class Pair:
     def rated(
         self, rater: str, rater_kind: str, points: int, rating: int | None, **more: Any
     ) -> ComparisonRecord:
-        """What a rater said who saw the answers in this order."""
+        """Return what a rater said who saw the answers in this order."""
         return ComparisonRecord(
             prompt=self.id,
             subset=self.subset,

@@ -16,7 +16,7 @@ NOTES: Final = {
     THINKING: "the first answer with thinking, which is set apart: raters and judges do not see it",
     END_TOKENS: "the first answer that ends with tokens of a chat template, which are taken off",
 }
-"""What to tell of the first answer with each of these in its extra."""
+"""Notes about the first answer with each of these in its extra."""
 
 
 def told_apart(record: CompletionRecord) -> CompletionRecord:

@@ -359,7 +359,7 @@ _MADE: Final[Mapping[str, Callable[[Fields, str], Any]]] = {
     "facts": lambda fields, _: take_facts(fields),
     "scores": lambda fields, _: _scores(fields),
 }
-"""What is made of several fields, or of the parts of one, by attribute; gets the first of the fields."""
+"""Makers of attributes from several fields, or from the parts of one; each gets the first of the fields."""
 
 # --- Training pairs and hidden checks. A row becomes a prompt apart from those of the study, two completions
 # without a contestant, and a pair with a gold label. The completions are named after their places in the

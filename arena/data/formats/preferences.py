@@ -30,7 +30,7 @@ def recognise(head: Head) -> Kind | None:
 
 
 def _is_readable(head: Head) -> bool:
-    """Whether the answers come with their prompt, in a field or as a conversation."""
+    """Tell whether the answers come with their prompt, in a field or as a conversation."""
     if not head.fields.isdisjoint(_PROMPTS):
         return True
     cells = head.file.samples().get("chosen", [])
@@ -129,7 +129,7 @@ def _messages(fields: Fields, name: str, role: str) -> list[Any]:
 
 
 def _opens(messages: list[Any]) -> bool:
-    """Whether messages begin with the user's, so that they hold the prompt."""
+    """Tell whether messages begin with the user's, so that they hold the prompt."""
     first: Any = messages[0] if messages else None
     role = (first.get("role") or first.get("from")) if isinstance(first, dict) else None
     return isinstance(role, str) and role.lower() not in ("assistant", "gpt", "model")

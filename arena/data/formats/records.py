@@ -135,7 +135,7 @@ GOLD: Final = ("first", "tie", "second")
 ANSWERS: Final = ("yes", "no", "unknown")
 
 MOST_QUESTIONS: Final = 1000
-"""Of a prompt; also the most turns."""
+"""Most requirements of a prompt; also the most turns."""
 
 
 class Field(NamedTuple):
@@ -565,7 +565,7 @@ def _fields(name: str, hint: Any) -> Iterator[Field]:
 
 
 def _said(hint: Any) -> Iterator[Any]:
-    """What annotations say of a type, and of those that it is a union of."""
+    """Return what annotations say of a type, and of those that it is a union of."""
     if get_origin(hint) is Annotated:
         yield from hint.__metadata__
         yield from _said(hint.__origin__)

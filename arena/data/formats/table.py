@@ -449,7 +449,7 @@ class _Reader:
         row.problems[:] = dict.fromkeys(row.problems)  # what is wrong with the row is wrong for each of them
 
     def _repeats(self, row: Fields, values: Mapping[str, Any], said: Collection[str]) -> bool:
-        """Whether models have answers to the prompt of this row in an earlier one, which is a problem."""
+        """Note a problem where models have answers to the prompt of this row in an earlier one."""
         names = ("prompt", "subset") if values.get("prompt") else ("instruction", "input", "subset")
         key = hash(tuple(cell_text(values.get(name)) for name in names))
         line, answered = self._answered.get(key, (row.place.line, 0))

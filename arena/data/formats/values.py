@@ -1,4 +1,4 @@
-"""What values of fields may be, and how they are written in JSON and in tables. Pure.
+"""Readers of the values of fields, and how they are written in JSON and in tables. Pure.
 
 Each reader returns the value, or raises FieldError; the types have pydantic read by them.
 """

@@ -22,7 +22,7 @@ NOUN: Final = (
     "answer|assistant|bot|candidate|choice|completion|generation|llm|model|option|output|reply|response|"
     "result|side|story|summary|system|text|translation"
 )
-"""What the words of a side may be about."""
+"""Subjects that the words of a side may be about."""
 
 FIRST: Final = "first|left|one|a|1"
 SECOND: Final = "second|right|two|b|2"

@@ -327,7 +327,7 @@ class ImportReport:
     beyond_rows: int = 0  # errors that concern more than the row where they are
     left_out: list[RowCount] = field(default_factory=list)
     to_leave_out: list[RowCount] = field(default_factory=list)
-    """What an import would leave out that leaves out all rows with errors; empty if it cannot."""
+    """Return what an import would leave out that leaves out all rows with errors; empty if it cannot."""
     notes: list[Note] = field(default_factory=list)  # the first KEPT_NOTES of ``note_count``
     note_count: int = 0
     missing: Missing = field(default_factory=Missing)
@@ -379,7 +379,7 @@ class ImportReport:
 
     @property
     def may_leave_out(self) -> bool:
-        """Whether all errors are of rows, and there are others."""
+        """Tell whether all errors are of rows, and there are others."""
         return not self.ok and not self.beyond_rows and self.records > 0
 
     @property

@@ -1,4 +1,4 @@
-"""What a study tells about a table that is to be imported into it."""
+"""Facts of a study that help to read a table for it."""
 
 from django.db.models import QuerySet
 

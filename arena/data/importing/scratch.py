@@ -1,4 +1,4 @@
-"""What an import keeps on disk while it runs: copies of files, and of the database for a check."""
+"""Files that an import keeps on disk while it runs: copies of files, and of the database for a check."""
 
 import fcntl
 import os
