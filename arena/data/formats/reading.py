@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -147,12 +147,6 @@ class Fields:
     def texts(self, name: str) -> tuple[str, ...]:
         """A list of texts; empty if absent."""
         return self._read(name, values.texts) or ()
-
-    def required_choice(self, name: str, choices: Collection[str]) -> str:
-        """A text that must be one of ``choices``."""
-        if name not in self:
-            self.problem(name, "missing")
-        return self._read(name, values.one_of(choices)) or ""
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str | None:
         return self._read(name, values.one_of(choices))
