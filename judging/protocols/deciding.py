@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from statistics import fmean, median
-from typing import Final
 
 from judging.protocols.answer_scales import AnswerScale
 from judging.protocols.replies import Reason, Verdict, side_of
@@ -94,9 +93,6 @@ class TextScore:
     rationale: str = ""
 
 
-COMBINATIONS: Final = ("mean", "median")
-
-
 def combined(samples: Sequence[Verdict], how: str) -> TextScore:
     """The mean or median of the scores that could be read, with the first one's rationale."""
     read = [one for one in samples if one.rating is not None]
@@ -106,17 +102,14 @@ def combined(samples: Sequence[Verdict], how: str) -> TextScore:
     return TextScore(float(median(scores) if how == "median" else fmean(scores)), "", read[0].rationale)
 
 
-DECISIONS: Final = ("last", "majority")  # by what the last speaker says, or what most say in the last round
-
-
-def debated(step: str, roles: str, decision: str) -> Decide:
-    """Decides a debate in ``step``; roles and decision name parameters."""
+def debated(step: str) -> Decide:
+    """Decide a debate in ``step`` by its parameters: the last speaker, or most of the last round of roles."""
 
     def decide(verdicts: Verdicts) -> Verdict:
         statements = verdicts.of(step)
-        if verdicts.parameters[decision] == "last":
+        if verdicts.parameters["decision"] == "last":
             return statements[-1]
-        speakers = verdicts.parameters[roles]
+        speakers = verdicts.parameters["roles"]
         assert isinstance(speakers, tuple)  # noqa: S101 - declared so by the protocol
         return majority(statements[-len(speakers) :], verdicts.scale.points)
 

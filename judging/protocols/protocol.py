@@ -120,12 +120,6 @@ SHOWING: Final = {
 """Placeholders for what a step shows."""
 
 
-def read_step(protocol: str, name: str, *, text: str = "", **options: object) -> Step:
-    """The step with the text ``prompts/protocol/name.txt``, or ``text`` there; options are fields of Step."""
-    template = rendering.read_text(f"{protocol}/{text or name}")
-    return Step(name, template, text=text, **options)  # type: ignore[arg-type]
-
-
 Value = bool | int | str | tuple[str, ...]  # the value of a protocol's parameter
 
 

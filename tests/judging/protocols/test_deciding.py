@@ -113,6 +113,6 @@ def test_the_higher_score_wins_and_one_alone_compares_nothing() -> None:
     ],
 )
 def test_a_debate_ends_as_its_parameter_says(decision: str, said: list[int | None], rating: int) -> None:
-    decide = debated("speak", roles="roles", decision="decision")
+    decide = debated("speak")
     parameters: dict[str, object] = {"roles": ("a", "b", "c"), "decision": decision}
     assert decide(make_verdicts(parameters=parameters, speak=said)).rating == rating
