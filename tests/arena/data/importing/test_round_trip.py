@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from arena.data.importing.imports import import_files
-from arena.demo import load
 from arena.models import Answer, Comparison, Completion, CompletionFeature, Pair, Question, Score, Study
 from tests.arena.data.formats.reading import write_lines
 
@@ -226,10 +225,3 @@ def test_battles_without_texts(tmp_path: Path) -> None:
     assert not Completion.objects.rateable().exists()
     assert not Completion.objects.filter(is_empty=True).exists()
     assert import_files("battles", [path]).written == 0
-
-
-@pytest.mark.both_databases(False)
-@pytest.mark.parametrize("folder", [load.OPEN, load.CLOSED])
-def test_the_demo_studies_are_valid_data(folder: Path) -> None:
-    report = import_files("demo", [folder], dry_run=True)
-    assert (report.error_count, report.missing.count) == (0, 0)
