@@ -1,3 +1,5 @@
+"""Django's admin: rows to look up, and the prices of models."""
+
 from typing import Any
 
 from django import forms
@@ -38,10 +40,6 @@ class PriceForm(forms.ModelForm):  # type: ignore[type-arg]
             "completion": "Per million output tokens, including thinking. The arena knows no discounts.",
         }
 
-    def clean_model(self) -> str:
-        """Without blanks around it, or no judge's model would match."""
-        return str(self.cleaned_data["model"]).strip()
-
     def clean_base_url(self) -> str:
         url = str(self.cleaned_data["base_url"]).rstrip("/")
         if url:
@@ -60,55 +58,6 @@ class PriceForm(forms.ModelForm):  # type: ignore[type-arg]
         return cleaned
 
 
-@admin.register(Judge)
-class JudgeAdmin(ReadOnlyAdmin):
-    list_display = ["rater", "provider", "endpoint", "protocol", "points", "active"]
-    list_select_related = ["rater", "endpoint"]
-
-
-@admin.register(Endpoint)
-class EndpointAdmin(ReadOnlyAdmin):
-    list_display = ["model", "base_url", "api_key_env", "concurrency"]
-
-
-@admin.register(Author)
-class AuthorAdmin(ReadOnlyAdmin):
-    list_display = ["contestant", "endpoint", "temperature", "max_tokens"]
-    list_select_related = ["contestant", "endpoint"]
-
-
-@admin.register(Purse)
-class PurseAdmin(ReadOnlyAdmin):
-    list_display = [
-        "pk",
-        "scope",
-        "run",
-        "writing",
-        "study",
-        "day",
-        "budget",
-        "spent",
-        "reserved",
-        "currency",
-    ]
-    list_select_related = ["run", "writing__author__contestant", "study"]
-    list_filter = ["scope"]
-
-
-@admin.register(JudgeRun)
-class JudgeRunAdmin(ReadOnlyAdmin):
-    list_display = ["pk", "study", "judge", "state", "created_at", "finished_at"]
-    list_select_related = ["study", "judge__rater"]
-    list_filter = ["state"]
-
-
-@admin.register(JudgeCall)
-class JudgeCallAdmin(ReadOnlyAdmin):
-    list_display = ["pk", "run", "attempt", "state", "status", "reason", "rating", "error_kind", "latency"]
-    list_filter = ["state", "status", "reason", "error_kind"]
-    list_select_related = ["run"]
-
-
 @admin.register(Price)
 class PriceAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     form = PriceForm
@@ -117,29 +66,42 @@ class PriceAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     list_filter = ["currency"]
 
 
-@admin.register(ProposalCall)
-class ProposalCallAdmin(ReadOnlyAdmin):
-    list_display = ["pk", "prompt", "judge", "model", "state", "proposed", "cost", "created_at"]
-    list_filter = ["state"]
-    list_select_related = ["prompt", "judge__rater"]
-
-
-@admin.register(TrialCall)
-class TrialCallAdmin(ReadOnlyAdmin):
-    list_display = ["pk", "study", "model", "state", "cost", "created_by", "created_at"]
-    list_filter = ["state"]
-    list_select_related = ["study", "created_by"]
-
-
-@admin.register(WritingRun)
-class WritingRunAdmin(ReadOnlyAdmin):
-    list_display = ["pk", "study", "author", "kind", "wanted", "created_at", "cancelled_at"]
-    list_select_related = ["study", "author__contestant", "author__endpoint"]
-    list_filter = ["kind"]
-
-
-@admin.register(WritingCall)
-class WritingCallAdmin(ReadOnlyAdmin):
-    list_display = ["pk", "run", "prompt", "turn", "text", "model", "state", "attempt", "cost"]
-    list_filter = ["state", "text"]
-    list_select_related = ["run__author__contestant", "prompt"]
+for model, columns, related, filters in (
+    (Author, "contestant endpoint temperature max_tokens", "contestant endpoint", ""),
+    (Endpoint, "model base_url api_key_env concurrency", "", ""),
+    (Judge, "rater provider endpoint protocol points active", "rater endpoint", ""),
+    (
+        JudgeCall,
+        "pk run attempt state status reason rating error_kind latency",
+        "run",
+        "state status reason error_kind",
+    ),
+    (JudgeRun, "pk study judge state created_at finished_at", "study judge__rater", "state"),
+    (ProposalCall, "pk prompt judge model state proposed cost created_at", "prompt judge__rater", "state"),
+    (
+        Purse,
+        "pk scope run writing study day budget spent reserved currency",
+        "run writing__author__contestant study",
+        "scope",
+    ),
+    (TrialCall, "pk study model state cost created_by created_at", "study created_by", "state"),
+    (
+        WritingCall,
+        "pk run prompt turn text model state attempt cost",
+        "run__author__contestant prompt",
+        "state text",
+    ),
+    (
+        WritingRun,
+        "pk study author kind wanted created_at cancelled_at",
+        "study author__contestant author__endpoint",
+        "kind",
+    ),
+):
+    admin.site.register(
+        model,
+        ReadOnlyAdmin,
+        list_display=columns.split(),
+        list_select_related=related.split() or False,
+        list_filter=filters.split(),
+    )

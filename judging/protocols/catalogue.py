@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from judging.protocols.answer_scales import FORMS
 from judging.protocols.deciding import compared, contradict, debated, last_of
-from judging.protocols.protocol import About, Catalogue, Parameter, Part, Protocol, Step, Task
+from judging.protocols.protocol import About, Catalogue, Parameter, Part, Protocol, Step, Task, Value
 from judging.protocols.rendering import read_text
 from judging.protocols.replies import Place
 
@@ -68,7 +68,7 @@ def _parameter(declared: Declared) -> Parameter:
     """A parameter whose default is declared, or the text of a file."""
     given = dict(declared)
     texts: Sequence[Sequence[str]] = given.pop("texts", ())
-    shown = {value: "\n\n".join(map(read_text, names)) for value, names in enumerate(texts)}
+    shown: dict[Value, str] = {n: "\n\n".join(map(read_text, names)) for n, names in enumerate(texts)}
     if "file" in given:
         given["default"] = read_text(given.pop("file"))
     return Parameter(texts=shown, **{field: _plain(field, value) for field, value in given.items()})

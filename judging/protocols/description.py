@@ -3,8 +3,10 @@
 import textwrap
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
+from pathlib import Path
+from string import Template
 from typing import Any, Final
 
 from judging.protocols.answer_scales import FORMS, POINTS, UNUSED, WHY_FIXED
@@ -25,54 +27,45 @@ class Calls:
 
     least: int  # about the pair or the answer
     most: int
-    prompts: int  # once per prompt
-    answers: int  # once per answer, so twice for the pair
-    requirements: int = 0  # once per requirement of the answer's prompt
+    once_a_prompt: int = 0
+    once_an_answer: int = 0  # so twice for the pair
+    once_a_requirement: int = 0  # of the answer's prompt
 
     @property
     def words(self) -> str:
         """As in "2 to 3 + 1 once per prompt"."""
         pair = f"{self.least}" if self.least == self.most else f"{self.least} to {self.most}"
-        terms = [
-            pair if self.most else "",
-            f"{self.prompts} once per prompt" if self.prompts else "",
-            f"{self.answers} once per answer" if self.answers else "",
-            f"{self.requirements} once per requirement" if self.requirements else "",
-        ]
-        return " + ".join(term for term in terms if term)
+        once = {
+            "prompt": self.once_a_prompt,
+            "answer": self.once_an_answer,
+            "requirement": self.once_a_requirement,
+        }
+        terms = [f"{number} once per {what}" for what, number in once.items() if number]
+        return " + ".join([pair] * bool(self.most) + terms)
 
 
 def calls(protocol: Protocol) -> Calls:
     """A protocol's calls by rehearsal; equal questions are one call."""
-    if protocol.task is not Task.COMPARE:
-        return _calls_about_one(protocol)
-    form = protocol.forms[0]
+    form, compares = protocol.forms[0], protocol.task is Task.COMPARE
+    configured = ConfiguredProtocol.of(protocol, form, POINTS.get(form, (UNUSED,))[-1]).asking(REQUIREMENTS)
     certain: dict[Hashable, bool] = {}
     about: dict[Hashable, About] = {}
-    for each in rehearse(ConfiguredProtocol.of(protocol, form, POINTS[form][-1]), A_PAIR):
+    for each in rehearse(configured, A_PAIR if compares else AN_ANSWER):
         question = each.question
         said = tuple(message["content"] for message in question.messages)
         call = (said, question.sample, question.author, question.temperature)
         certain[call] = certain.get(call, False) or each.is_certain
         about[call] = question.about
-    pair = [call for call in about if about[call] is About.PAIR]
     counts = Counter(about.values())
+    if any(step.each == QUESTIONS for step in protocol.steps):
+        return Calls(0, 0, once_a_requirement=counts[About.COMPLETION] // len(REQUIREMENTS))
+    own = [call for call in about if about[call] is (About.PAIR if compares else About.COMPLETION)]
     return Calls(
-        least=sum(certain[call] for call in pair),
-        most=len(pair),
-        prompts=counts[About.PROMPT],
-        answers=counts[About.COMPLETION] // 2,
+        least=sum(certain[call] for call in own),
+        most=len(own),
+        once_a_prompt=counts[About.PROMPT],
+        once_an_answer=counts[About.COMPLETION] // 2 if compares else 0,
     )
-
-
-def _calls_about_one(protocol: Protocol) -> Calls:
-    form = protocol.forms[0]
-    configured = ConfiguredProtocol.of(protocol, form, UNUSED).asking(REQUIREMENTS)
-    about = Counter(each.question.about for each in rehearse(configured, AN_ANSWER))
-    answers = about[About.COMPLETION]
-    by_question = any(step.each == QUESTIONS for step in protocol.steps)
-    once = 0 if by_question else answers
-    return Calls(once, once, about[About.PROMPT], 0, answers // len(REQUIREMENTS) if by_question else 0)
 
 
 def described(protocol: Protocol) -> dict[str, Any]:
@@ -87,14 +80,7 @@ def described(protocol: Protocol) -> dict[str, Any]:
         "task": protocol.task.value,
         "citation": protocol.citation,
         "note": protocol.note,
-        "calls": {
-            "words": found.words,
-            "least": found.least,
-            "most": found.most,
-            "once_a_prompt": found.prompts,
-            "once_an_answer": found.answers,
-            "once_a_requirement": found.requirements,
-        },
+        "calls": {"words": found.words, **asdict(found)},
         "answer_scales": list(protocol.forms),
         "lacks": protocol.lacks,
         "verdict_stands": "; ".join(places),  # none where protocols vote
@@ -155,33 +141,7 @@ def _plain(value: Value) -> object:
 
 
 WIDTH: Final = 100  # columns of a terminal
-INTRODUCTION: Final = """\
-# Protocols
-
-The ways to ask a judge. `python manage.py protocols NAME` shows one with its texts.
-[judging.md](judging.md) says how to add and run judges, [CONTRIBUTING.md](../CONTRIBUTING.md) how to add
-a protocol. This page is generated by
-
-    python manage.py protocols --markdown > docs/protocols.md
-
-The texts are this project's own, written after the descriptions in the sources. So figures published for
-a protocol may not hold here. You can change any text; a judge with another wording is another judge.
-
-**Tasks**: most protocols compare two answers. The last two families show one answer: they score it, or check
-it against each requirement of its prompt.
-
-**Calls** are for one pair in one order, or for one answer, the first time, with default parameters. A
-call *once per prompt* serves all pairs of the prompt. A call *once per answer* (two for the first pair)
-serves all pairs with that answer. Asking in both orders doubles the calls about the pair, except those
-that ask in the other order anyway: they serve both.
-
-**Verdict** is the place of the verdict in the reply. Nothing else is read. If that place has no verdict
-in the form of the answer scale, the pair is not rated.
-
-**A majority** counts sides: the first answer, the second, or neither if the scale has a middle. The
-rating is the median of those on the winning side. If two sides are equally large, the pair is not rated
-(`undecided`); some sources decide at random instead.
-"""
+PAGE: Final = Template((Path(__file__).parent / "description.md").read_text(encoding="utf-8"))
 
 
 def listing(protocols: Iterable[Protocol]) -> str:
@@ -192,7 +152,7 @@ def listing(protocols: Iterable[Protocol]) -> str:
             lines.append(_wrapped("  ", f"{facts['name']}{_also(facts)}: {facts['title']}"))
             what = "calls per pair" if facts["task"] == Task.COMPARE else "calls"
             lines.append(f"      {what:<14}  {facts['calls']['words']}")
-            lines.append(f"      answer scales   {', '.join(facts['answer_scales'])}")
+            lines.append(f"      answer scales   {_scales(facts)}")
             defaults = [f"{one['name']}={_shown(one['default'])}" for one in facts["parameters"]]
             if defaults:
                 lines.append(_wrapped("      parameters      ", ", ".join(defaults)))
@@ -219,25 +179,41 @@ def in_full(protocol: Protocol) -> str:
 
 
 def markdown(protocols: Iterable[Protocol]) -> str:
+    """docs/protocols.md."""
     families = list(_families(protocols))
-    lines = [INTRODUCTION, *_scales_and_places([facts for _, members in families for facts in members])]
-    lines += [
-        "## Overview",
-        "",
-        "| protocol | calls | answer scales | in short |",
-        "|---|---|---|---|",
+    every = [facts for _, members in families for facts in members]
+    compare = [facts for facts in every if facts["task"] == Task.COMPARE]
+    lacking = [facts for facts in compare if facts["lacks"]]
+    sections = [
+        "\n".join(["", f"## {family}", *(line for facts in members for line in ("", *_section(facts)))])
+        for family, members in families
     ]
-    for _, members in families:
-        lines += [
-            f"| [{facts['name']}](#{facts['name']}) | {facts['calls']['words']} "
-            f"| {', '.join(facts['answer_scales'])} | {facts['title']} |"
-            for facts in members
-        ]
-    for family, members in families:
-        lines += ["", f"## {family}"]
-        for facts in members:
-            lines += ["", *_section(facts)]
-    return "\n".join(lines) + "\n"
+    return PAGE.substitute(
+        scales=_rows(
+            (form, meaning, f"{', '.join(map(str, POINTS[form]))} points", WHY_FIXED.get(form, ""))
+            for form, meaning in FORMS.items()
+        ),
+        full=len(compare) - len(lacking),
+        compare=len(compare),
+        lacking=_rows((_link(facts), _scales(facts), facts["lacks"]) for facts in lacking),
+        places="\n".join(f"- {place.words}" for place in Place),
+        overview=_rows(
+            (_link(facts), facts["calls"]["words"], _scales(facts), facts["title"]) for facts in every
+        ),
+        sections="\n".join(sections),
+    )
+
+
+def _rows(rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+
+
+def _link(facts: dict[str, Any]) -> str:
+    return f"[{facts['name']}](#{facts['name']})"
+
+
+def _scales(facts: dict[str, Any]) -> str:
+    return ", ".join(facts["answer_scales"])
 
 
 def _families(protocols: Iterable[Protocol]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -265,31 +241,12 @@ def _summary(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "task", _TASKS[facts["task"]]
     yield "source", facts["citation"]
     yield "calls", facts["calls"]["words"]
-    yield "answer scales", ", ".join(facts["answer_scales"])
+    yield "answer scales", _scales(facts)
     yield "verdict", facts["verdict_stands"]
     yield "majority of", ", ".join(facts["majority_of"])
     yield "samples", f"{facts['samples']}, the majority decides" if facts["samples"] > 1 else ""
     yield "temperature", "" if facts["temperature"] is None else f"{facts['temperature']:g}"
     yield "note", facts["note"]
-
-
-def _scales_and_places(every: Sequence[dict[str, Any]]) -> Iterator[str]:
-    yield from ("## Answer scales", "", "| answer scale | the verdict is | rating scales | why only these |")
-    yield "|---|---|---|---|"
-    for form, meaning in FORMS.items():
-        points = ", ".join(map(str, POINTS[form]))
-        yield f"| {form} | {meaning} | {points} points | {WHY_FIXED.get(form, '')} |"
-    lacking = [facts for facts in every if facts["lacks"]]
-    comparing = sum(facts["task"] == Task.COMPARE for facts in every)
-    full = comparing - len(lacking)
-    yield from ("", f"{full} of {comparing} protocols that compare take every answer scale. The others:", "")
-    yield from ("| protocol | takes | why only these |", "|---|---|---|")
-    for facts in lacking:
-        name, taken = facts["name"], ", ".join(facts["answer_scales"])
-        yield f"| [{name}](#{name}) | {taken} | {facts['lacks']} |"
-    yield from ("", "## Places of the verdict", "")
-    yield from (f"- {place.words}" for place in Place)
-    yield ""
 
 
 def _also(facts: dict[str, Any]) -> str:

@@ -65,7 +65,7 @@ def test_voters_that_ask_the_same_share_the_call() -> None:
         make_protocol(COMPARE, name="four"),
     )
     voting = make_protocol(steps=(), parts=tuple(Part(one.name, one) for one in voters))
-    assert calls(voting) == Calls(least=4, most=5, prompts=1, answers=0)
+    assert calls(voting) == Calls(least=4, most=5, once_a_prompt=1)
     words = {name: calls(PROTOCOLS[name]).words for name in ("prepair", "swap", "multi-aspect-two")}
     assert words == {"prepair": "1 + 1 once per answer", "swap": "2 to 3", "multi-aspect-two": "6"}
 
