@@ -11,7 +11,6 @@ const Outbox = (() => {
   const LONGEST_WAIT = 30_000; // milliseconds between two attempts
   const SLOW = 1500; // milliseconds after which a rater is told that something waits
   const listeners = {};
-  let wish = () => []; // what to ask for with the last answer that waits
   const memory = new Map(); // where the browser stores nothing
 
   let attempts = 0;
@@ -74,9 +73,7 @@ const Outbox = (() => {
 
   async function sendAll() {
     for (const entry of waiting()) {
-      // Only at the first attempt: whatever may go wrong with what comes next, the answer itself gets through.
-      const more = attempts === 0 && waiting().length === 1 ? wish() : [];
-      const { kind, data } = await Server.ask(place[entry.kind], [...entry.fields, ...more]);
+      const { kind, data } = await Server.ask(place[entry.kind], entry.fields);
       if (kind === "away" || kind === "signed-out") {
         later(kind);
         return;
@@ -153,11 +150,6 @@ const Outbox = (() => {
     discard(entry) {
       remove(entry);
       tell("changed");
-    },
-
-    /* Fields that the last answer takes along. */
-    wishing(fields) {
-      wish = fields;
     },
 
     on(event, listener) {

@@ -111,19 +111,6 @@ const Screen = (() => {
     }
   }
 
-  /* What the last answer on its way asks for: the pair after the one that is on screen by now. */
-  function wished() {
-    const after = current();
-    return !after || ready || fetching || busy || Outbox.has(after) ? [] : [["after", after], ["seen", Clock.seconds()]];
-  }
-
-  /* It came with the reply. */
-  function receive(next) {
-    if (next && next.after === current() && !ready && !busy) {
-      ready = parsed(next.html);
-    }
-  }
-
   /* Hold the pair after this one ready. Never before the last answer has arrived: the server would offer its pair again. */
   async function prefetch() {
     const after = current();
@@ -276,9 +263,7 @@ const Screen = (() => {
     list.hidden = items.length === 0;
   }
 
-  Outbox.wishing(wished);
   Outbox.on("stored", ({ reply }) => {
-    receive(reply.next);
     tellProgress(reply.progress);
     element("reveal").textContent = reply.reveal || "";
     element("reveal").hidden = !reply.reveal;

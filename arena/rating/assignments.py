@@ -63,18 +63,15 @@ def claim_locked(
     seen: float = 0,
     *,
     membership: Membership | None = None,
-    history: History | None = None,
-    waits: bool = True,
 ) -> Claimed:
-    """``claim`` with study and rater locked by ``lock_to_rate``.
+    """``claim`` with study and rater locked by ``lock_to_rate``; ``membership``: the rater's, where known.
 
-    membership, history: the rater's, where they are known; waits: as in ``offer_pair``. Raises
-    NotAllowedError before anything is written.
+    Raises NotAllowedError before anything is written.
     """
     refuse_closed(study, rater)
     refuse_unwelcome(study, rater, membership)
     now = timezone.now()
-    history = history or history_of(study, rater, ahead)
+    history = history_of(study, rater, ahead)
     on_screen = history.on_screen
     if on_screen and not on_screen.is_shown:
         _mark_shown(on_screen.pk, seen)
@@ -83,7 +80,7 @@ def claim_locked(
     assignment = _first_held(held, now) if held else None
     if assignment is None:
         if allowed is None or not allowed.is_used_up(held=_is_to_answer(on_screen)):
-            assignment = _offer(study, rater, now, history, waits=waits)
+            assignment = _offer(study, rater, now, history)
         return Claimed(assignment, history, allowed)
     if (ahead is None or assignment.shown_at is None) and assignment.leased_until > now + HAND_OVER:
         # One that was on screen keeps its place in the stack while it waits behind the one brought back.
@@ -108,16 +105,16 @@ def _first_held(held: Sequence[int], now: datetime) -> Any:
     return stack.order_by(*order).first()
 
 
-def _offer(study: Study, rater: Rater, now: datetime, history: History, *, waits: bool) -> Assignment | None:
+def _offer(study: Study, rater: Rater, now: datetime, history: History) -> Assignment | None:
     """The next task of the study, in its order; tasks about texts that follow each other go together."""
     on_screen = history.on_screen
     if on_screen and opens_more(study, on_screen):
         return None
     for about_texts, group in groupby(study.tasks, TASKS.__contains__):
         if about_texts:
-            offered = offer_text(study, rater, list(group), now, on_screen, waits=waits)
+            offered = offer_text(study, rater, list(group), now, on_screen)
         else:
-            offered = offer_pair(study, rater, now, history, waits=waits)
+            offered = offer_pair(study, rater, now, history)
         if offered:
             return offered
     return None

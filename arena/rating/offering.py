@@ -14,14 +14,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Count, Max, OuterRef, QuerySet, Subquery, Sum, TextField
+from django.db.models import Count, Max, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Pair, Purpose, Rater, Study
 from arena.models.comparisons import new_seed
-from arena.models.compiled import Compiled, Given, given
+from arena.models.compiled import Compiled, given
 from arena.models.querysets import MAY_COME_LATE, AssignmentQuerySet, left_out_raters
 from arena.rating import pairing, possible_pairs, scales
 from arena.rating.disagreeing import disagreement
@@ -359,24 +359,21 @@ def lease_time() -> timedelta:
     return timedelta(minutes=settings.LEASE_MINUTES)
 
 
-def offer_pair(
-    study: Study, rater: Rater, now: datetime, history: History, *, waits: bool = True
-) -> Assignment | None:
+def offer_pair(study: Study, rater: Rater, now: datetime, history: History) -> Assignment | None:
     """Lease the next pair to a person, made if need be; None if nothing is left.
 
-    To be called with study and rater locked. waits: False if the caller has locked another pair, so that
-    nobody waits in a circle; a pair that is locked is then passed over, and None may be wrong.
+    To be called with study and rater locked.
     """
     draw, pool, found_none = _draw(study), pool_of(study, behind=FRESH), 0
     for _ in range(TRIES):
         place = _choose(study, pool, history, draw)
         if place is not None:
             hidden = _hidden(study, rater, history, draw)
-            if hidden and (leased := _lease(study, rater, hidden, draw, history, now, waits)):
+            if hidden and (leased := _lease(study, rater, hidden, draw, history, now)):
                 return leased
             pool.learn([pair for pair, _ in history.lost])
             chosen = _Chosen(pool.row(place))
-            if leased := _lease(study, rater, chosen, draw, history, now, waits):
+            if leased := _lease(study, rater, chosen, draw, history, now):
                 # Of a claim that is not stored, as on a full disk, nothing may be kept.
                 transaction.on_commit(partial(pool.lease, place, chosen.pair))
                 return leased
@@ -407,44 +404,18 @@ _JSON: Final = {
 }
 
 
-def history_column() -> RawSQL:
-    """What ``read_history`` reads, as a column of a compiled query with ``on_screen``, study and rater."""
-    places = map(Given, ("on_screen", "study", "rater"))
-    return RawSQL(_history(), tuple(places), output_field=TextField())  # noqa: S611 - with parameters
-
-
-def _history() -> str:
-    return _HISTORY.format(**_JSON[connection.vendor])
-
-
-def to_look_for(on_screen: str | None) -> str:
-    """The public id, empty where there can be none: PostgreSQL refuses to look for a NUL."""
-    return on_screen if on_screen and "\0" not in on_screen else ""
-
-
 def history_of(study: Study, rater: Rater, on_screen: str | None = None) -> History:
     """What a rater was offered, with what came by import; a query whose answer is one row.
 
     on_screen: public id of what this person looks at, which counts even if its lease ran out.
     """
+    # PostgreSQL refuses to look for a NUL.
+    name = on_screen if on_screen and "\0" not in on_screen else ""
     with connection.cursor() as cursor:
-        cursor.execute(_history(), [to_look_for(on_screen), study.pk, rater.pk])
-        return read_history(cursor.fetchone()[0], study, rater, on_screen)
-
-
-def read_history(
-    stored: str, study: Study, rater: Rater, on_screen: str | None, answered: str = ""
-) -> History:
-    """``history_of`` from a stored ``history_column``; answered: public id of what was answered since."""
-    said = json.loads(stored)
+        cursor.execute(_HISTORY.format(**_JSON[connection.vendor]), [name, study.pk, rater.pk])
+        said = json.loads(cursor.fetchone()[0])
     history = History(said["done"] or [], said["answered"], said["skipped"])
     offered = [Offered(*row) for row in said["live"] or ()]
-    for number, each in enumerate(offered):
-        if each.public_id == answered and not each.is_finished:
-            offered[number] = each._replace(state=Assignment.State.SUBMITTED)
-            if each.pair_id is not None:
-                history.done.append(each.pair_id)
-                history.answered += each.purpose != Purpose.ADJUDICATION
     history.on_screen = next((each for each in offered if each.public_id == on_screen), None)
     for each in offered:
         if not each.is_finished:
@@ -558,7 +529,7 @@ def _to_check(study: Study, history: History, rng: random.Random) -> _Chosen | N
 
 
 def _lease(
-    study: Study, rater: Rater, chosen: _Chosen, draw: _Draw, history: History, now: datetime, waits: bool
+    study: Study, rater: Rater, chosen: _Chosen, draw: _Draw, history: History, now: datetime
 ) -> Assignment | None:
     """Claim what was chosen; None if it can no longer be offered."""
     lost, is_random = None, draw.is_random and chosen.purpose == Purpose.STUDY
@@ -567,11 +538,8 @@ def _lease(
         lost = Assignment.objects.select_for_update(no_key=True).get(pk=number)
         if lost.state != Assignment.State.EXPIRED:
             return None
-    locked = _lock_pair(chosen.pair, waits)
-    if locked is None:
-        return None
     # Read with the row locked: whoever held it before has claimed or answered by now.
-    pair, claims = _counted(locked, now)
+    pair, claims = _counted(_lock_pair(chosen.pair), now)
     load = pair.people_ratings + claims
     if chosen.purpose == Purpose.STUDY and (
         pair.use != Pair.Use.RATE or load >= study.ratings_per_pair_people
@@ -599,19 +567,15 @@ def _lease(
     )
 
 
-def _lock_pair(pair: Pair, waits: bool) -> int | None:
-    """The id of the pair, made if need be, with its row locked so that other claims and answers wait.
-
-    None if somebody else has locked it and the caller does not wait.
-    """
+def _lock_pair(pair: Pair) -> int:
+    """The id of the pair, made if need be, with its row locked so that other claims and answers wait."""
     if pair.pk is None:
         # One that somebody made a moment ago is locked by writing what it has.
         Pair.objects.bulk_create(
             [pair], update_conflicts=True, unique_fields=["first", "second"], update_fields=["prompt"]
         )
         return pair.pk
-    found = Pair.objects.filter(pk=pair.pk).order_by()
-    return found.select_for_update(no_key=True, skip_locked=not waits).values_list("pk", flat=True).first()
+    return Pair.objects.select_for_update(no_key=True).values_list("pk", flat=True).get(pk=pair.pk)
 
 
 def _counted(pk: int, now: datetime) -> tuple[Pair, int]:

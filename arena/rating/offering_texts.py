@@ -86,20 +86,18 @@ def offer_text(
     kinds: Sequence[str],
     now: datetime,
     on_screen: Offered | None = None,
-    *,
-    waits: bool = True,
 ) -> Assignment | None:
     """Lease the next text to a person for one of these tasks; None if nothing is left.
 
     To be called with study and rater locked. on_screen: what this person looks at, which is not offered even
-    if its lease ran out. waits: as in ``offer_pair``.
+    if its lease ran out.
     """
     looked_at = on_screen.completion_id if on_screen and not on_screen.is_finished else None
     due = Due(study, rater, now)
     for _ in range(TRIES):
         if (chosen := _choose(due, kinds, looked_at)) is None:
             return None
-        if leased := _lease(due, *chosen, waits=waits):
+        if leased := _lease(due, *chosen):
             return leased
         # A late answer took its place.
     return None
@@ -213,7 +211,7 @@ def place(seed: int, completion: int) -> float:
     return random.Random(f"{seed} {completion}").random()  # noqa: S311 - fairness, not secrecy
 
 
-def _lease(due: Due, pk: int, task: str, seed: int, *, waits: bool) -> Assignment | None:
+def _lease(due: Due, pk: int, task: str, seed: int) -> Assignment | None:
     """Claim what was chosen; None if it can no longer be offered."""
     claimed = {"state": Assignment.State.CLAIMED, "leased_until": due.now + lease_time(), "shown_at": None}
     # Assignments are locked before texts, by those who answer as well.
@@ -221,7 +219,7 @@ def _lease(due: Due, pk: int, task: str, seed: int, *, waits: bool) -> Assignmen
     lapsed = mine.filter(state=Assignment.State.EXPIRED).order_by("-pk")
     lost = lapsed.select_for_update(no_key=True).first()
     text = Completion.objects.filter(pk=pk).order_by()
-    locked = text.select_for_update(no_key=True, skip_locked=not waits).values_list("pk", flat=True)
+    locked = text.select_for_update(no_key=True).values_list("pk", flat=True).first()
     completion = due.texts([task]).select_related("prompt").filter(pk=pk).first() if locked else None
     if completion is None:
         return None

@@ -26,7 +26,6 @@ from arena.pages.permissions import (
 )
 from arena.rating import (
     assignments,
-    offering,
     recording,
     scales,
     screen,
@@ -35,7 +34,6 @@ from arena.rating import (
     training_pages,
 )
 from arena.rating.asked import asked
-from arena.rating.assignments import Claimed
 from arena.rating.offering_texts import asked_later
 from arena.rating.opinions import NotAllowedError, RatingError
 from arena.rating.pace import FLOOR
@@ -102,33 +100,21 @@ REFUSED = 409  # HTTP status of an answer that was not taken
 INVALID = 422  # HTTP status of an incomplete or wrong form
 
 
-def stored(
-    request: MemberRequest,
-    finished: Assignment,
-    *,
-    anew: bool,
-    reveal: str = "",
-    following: Claimed | None = None,
-) -> JsonResponse:
-    """The reply that an answer is stored; ``anew`` is False if it was stored before.
-
-    following: what was claimed with it, if anything.
-    """
-    claimed = following.assignment if following else None
+def stored(request: MemberRequest, finished: Assignment, *, anew: bool, reveal: str = "") -> JsonResponse:
+    """The reply that an answer is stored; ``anew`` is False if it was stored before."""
     can_undo = not assignments.why_swayed(request.study, finished)
     return JsonResponse(
         {
             "status": "stored" if anew else "same",
             "detail": "",
-            "progress": _progress(request, can_undo=can_undo, following=following),
+            "progress": _progress(request, can_undo=can_undo),
             "reveal": reveal or None,
-            "next": _ahead(request, claimed) | {"after": request.POST["after"]} if claimed else None,
         }
     )
 
 
-def _progress(request: MemberRequest, *, can_undo: bool, following: Claimed | None = None) -> dict[str, Any]:
-    done = progress_in(request.study, request.rater, following)
+def _progress(request: MemberRequest, *, can_undo: bool) -> dict[str, Any]:
+    done = progress_in(request.study, request.rater)
     words = render_to_string("annotation/_progress.html", {"progress": done}).strip()
     numbers = {"rated": done.rated, "skipped": done.skipped, "left": done.left, "total": done.total}
     return numbers | {"text": words, "can_undo": can_undo}
@@ -213,7 +199,7 @@ def _submit(request: MemberRequest) -> HttpResponse:
     if _is_somebody_elses(request):
         return signed_out("Another account is signed in.")
     try:
-        finished, answered, anew, following = _record(request)
+        finished, answered, anew = _record(request)
     except _FormError as error:
         return _invalid(request, error.form)
     except AlreadyAnsweredError as error:
@@ -227,7 +213,7 @@ def _submit(request: MemberRequest) -> HttpResponse:
         return _show(request, _form(request, assignment), status=REFUSED)
     names = reveal(request.study, answered)
     if wants_json(request):
-        return stored(request, finished, anew=anew, reveal=names, following=following)
+        return stored(request, finished, anew=anew, reveal=names)
     if names:
         messages.info(request, names)
     return _next(request)
@@ -240,53 +226,18 @@ class _FormError(Exception):
 
 
 @transaction.atomic
-def _record(request: MemberRequest) -> tuple[Assignment, Stored, bool, Claimed | None]:
-    """What is answered, what is stored now, whether it is new, and what is next if the page asks for that.
-
-    Raises _FormError or RatingError.
-    """
-    study = _lock_for_next(request)
+def _record(request: MemberRequest) -> tuple[Assignment, Stored, bool]:
+    """What is answered, what is stored now, and whether it is new. Raises _FormError or RatingError."""
+    study = assignments.lock_to_rate(request.study, request.rater)
     # Of this study alone: the form of another asks for other criteria.
-    name, after = request.POST.get("assignment", ""), request.POST.get("after")
-    assignment = recording.own_assignments(request.rater, [name], study, after).get(name)
+    name = request.POST.get("assignment", "")
+    assignment = recording.own_assignments(request.rater, [name], study).get(name)
     form = _form(request, assignment)
     if not form.is_valid():
         raise _FormError(form)
     said, assignment = form.answer(assignment), recording.existing(assignment)
     anew = assignment.state != Assignment.State.SUBMITTED
-    answered = recording.record_locked(assignment, said)
-    if after is None:
-        return assignment, answered, anew, None
-    read = assignment.offered  # type: ignore[attr-defined] # read with it
-    history = offering.read_history(read, study, request.rater, after, answered=name)
-    return assignment, answered, anew, _claim_next(request, study, history)
-
-
-def _lock_for_next(request: MemberRequest) -> Study:
-    """The study; locked, before all else, if the page asks for the task after the one on its screen."""
-    if "after" not in request.POST:
-        return request.study
-    return assignments.lock_to_rate(request.study, request.rater)
-
-
-def _claim_next(
-    request: MemberRequest, study: Study, history: offering.History | None = None
-) -> Claimed | None:
-    if "after" not in request.POST:
-        return None
-    try:
-        seen = said_seconds(request.POST.get("seen", "")) or 0
-        return assignments.claim_locked(
-            study,
-            request.rater,
-            request.POST["after"],
-            seen,
-            membership=request.membership,
-            history=history,
-            waits=False,
-        )
-    except NotAllowedError:
-        return None
+    return assignment, recording.record_locked(assignment, said), anew
 
 
 def _form(request: MemberRequest, assignment: Assignment | None) -> TaskForm:
@@ -343,17 +294,14 @@ def skip(request: MemberRequest) -> HttpResponse:
 
 def _put_aside(request: MemberRequest, act: Callable[[], Assignment]) -> HttpResponse:
     try:
-        with transaction.atomic():
-            study = _lock_for_next(request)
-            finished = act()
-            following = _claim_next(request, study)
+        finished = act()
     except RatingError as error:
         if wants_json(request):
             return refused(str(error))
         messages.error(request, str(error))
         return _next(request)
     if wants_json(request):
-        return stored(request, finished, anew=True, following=following)
+        return stored(request, finished, anew=True)
     return _next(request)
 
 
@@ -408,11 +356,7 @@ def ahead(request: MemberRequest) -> HttpResponse:
         claimed = None
     if claimed is None:
         return JsonResponse({"status": "shown", "detail": "", "assignment": "", "html": ""})
-    return JsonResponse({"status": "shown", "detail": "", **_ahead(request, claimed)})
-
-
-def _ahead(request: MemberRequest, claimed: Assignment) -> dict[str, str]:
-    return _part(request, "_task", _task(request, claimed) | {"can_undo": True})
+    return shown(request, "_task", _task(request, claimed) | {"can_undo": True})
 
 
 @require_safe

@@ -6,7 +6,6 @@ block each other.
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final, NamedTuple, cast, overload
 
 from django.db import IntegrityError, transaction
@@ -15,10 +14,9 @@ from django.utils import timezone
 
 from arena.models import Answer, Assignment, Comparison, Membership, Rater, Score, Study
 from arena.models.comparisons import Opinion
-from arena.models.compiled import Compiled, CompiledUpdateFor, given, numbered, several
+from arena.models.compiled import CompiledUpdateFor, given
 from arena.models.querysets import AssignmentQuerySet
 from arena.models.signals import Received, answers_received
-from arena.rating.offering import history_column, to_look_for
 from arena.rating.offering_texts import knows_names
 from arena.rating.opinions import (
     Checks,
@@ -166,20 +164,15 @@ def _may_be_answered(assignment: Assignment) -> bool:
 
 
 def own_assignments(
-    rater: Rater, public_ids: Sequence[str], study: Study | None = None, on_screen: str | None = None
+    rater: Rater, public_ids: Sequence[str], study: Study | None = None
 ) -> dict[str, Assignment]:
-    """The rater's own assignments by public id, locked; ``study``: as known, if only its own are wanted.
-
-    on_screen: if given, what is needed for ``read_history`` is read with them, as ``offered``.
-    """
+    """The rater's own assignments by public id, locked; ``study``: as known, if only its own are wanted."""
     # PostgreSQL refuses to look for a NUL.
-    names = numbered(name for name in public_ids if "\0" not in name)
+    names = [name for name in public_ids if "\0" not in name]
     if not names:
         return {}
-    ask = _own(len(names), study is not None, rater.kind, on_screen is not None)
-    found = ask(**names, study=study and study.pk, rater=rater.pk, on_screen=to_look_for(on_screen))
     # Chosen here: SQLite would look for a few ids among all that the rater was ever offered.
-    assignments = [each for each in found if each.rater_id == rater.pk]
+    assignments = [each for each in _named(names, study, rater) if each.rater_id == rater.pk]
     for each in assignments:
         each.rater = rater  # read once, not with every row
         if study:
@@ -188,22 +181,16 @@ def own_assignments(
     return {each.public_id: each for each in assignments}
 
 
-@lru_cache(maxsize=64)
-def _own(names: int, in_study: bool, kind: str, with_history: bool) -> Compiled[Assignment]:
-    def build() -> AssignmentQuerySet:
-        found = Assignment.objects.filter(public_id__in=several(names)).order_by("pk")
-        if in_study:
-            found = found.filter(study=given("study"))
-        if with_history:
-            found = found.annotate(offered=history_column())
-        if kind == Rater.Kind.JUDGE:
-            found = found.select_related("pair__first", "pair__second").defer(*TEXTS)
-        else:
-            out = Membership.objects.filter(study=OuterRef("study"), left_out_at__isnull=False)
-            found = found.annotate(is_left_out=Exists(out.filter(rater=given("rater"))))
-        return found.select_for_update(no_key=True, of=("self",))
-
-    return Compiled(build)
+def _named(names: Sequence[str], study: Study | None, rater: Rater) -> AssignmentQuerySet:
+    found = Assignment.objects.filter(public_id__in=names).order_by("pk")
+    if study is not None:
+        found = found.filter(study=study)
+    if rater.kind == Rater.Kind.JUDGE:
+        found = found.select_related("pair__first", "pair__second").defer(*TEXTS)
+    else:
+        out = Membership.objects.filter(study=OuterRef("study"), left_out_at__isnull=False, rater=rater)
+        found = found.annotate(is_left_out=Exists(out))
+    return found.select_for_update(no_key=True, of=("self",))
 
 
 def own_assignment(rater: Rater, public_id: str, study: Study | None = None) -> Assignment:

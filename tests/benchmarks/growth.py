@@ -156,16 +156,19 @@ class Work:
         assert self.on_screen
 
     def answer(self):
-        """A rating on the page; the reply brings the pair after the one that is there already."""
-        ahead = self.rater.get(
-            "/rate/growing/next/", {"after": self.on_screen, "seen": "0.1"}, headers=JSON
-        ).json()["assignment"]
+        """A rating on the page, and the pair after the one that is there already."""
+        ahead = self._ahead()
         form = {"assignment": self.on_screen, "rater": self.account, "rating": 3, "seconds": 9}
-        with self.measured():
-            reply = self.rater.post("/rate/growing/", {**form, "after": ahead}, headers=JSON).json()
-        assert reply["status"] == "stored", reply
-        assert reply["next"]["assignment"], reply
         self.on_screen = ahead
+        with self.measured():
+            reply = self.rater.post("/rate/growing/", form, headers=JSON).json()
+            following = self._ahead()
+        assert reply["status"] == "stored", reply
+        assert following, reply
+
+    def _ahead(self):
+        asked = {"after": self.on_screen, "seen": "0.1"}
+        return self.rater.get("/rate/growing/next/", asked, headers=JSON).json()["assignment"]
 
     def batch(self):
         from arena.models import Assignment, Pair

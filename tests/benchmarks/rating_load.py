@@ -4,8 +4,8 @@
     python -m tests.benchmarks.rating_load postgresql --raters 100 --seconds 60 --pairs 300
 
 The raters are simulated: threads of this process that send what the rating page's script sends. They think
-about a pair and answer, and the reply brings the pair after the next one; now and then one skips, flags,
-takes the last answer back, sends an answer twice, or goes offline for longer than the lease and answers then.
+about a pair, answer, and fetch the pair after the next one; now and then one skips, flags, takes the last
+answer back, sends an answer twice, or goes offline for longer than the lease and answers then.
 Client, arena and database share the machine. At the end the rows are compared with what was sent.
 """
 
@@ -106,50 +106,44 @@ class Person(Thread):
         try:
             self._token = self._ask("token", "GET", "/account/token/")["token"]
             while not self._over.is_set():
-                on_screen, ready = self._ask("page", "GET", "/rate/pairs/")["assignment"], ""
+                on_screen = self._ask("page", "GET", "/rate/pairs/")["assignment"]
                 while on_screen and not self._over.is_set():
-                    on_screen, ready = self._one_pair(on_screen, ready)
+                    on_screen = self._one_pair(on_screen)
                 self._over.wait(1.0)
         except Exception as error:  # told at the end
             self.seen.trouble.append(repr(error))
 
-    def _one_pair(self, on_screen, ready):
-        """Do what a person does with a pair; the one that is on screen then, and the one after it.
-
-        ready: the pair after this one, if it is here already.
-        """
-        if not ready:
-            address = f"/rate/pairs/next/?after={on_screen}&seen=0.1"
-            ready = str(self._ask("ahead", "GET", address)["assignment"])
+    def _one_pair(self, on_screen):
+        """Do what a person does with a pair; the one that is on screen then."""
+        address = f"/rate/pairs/next/?after={on_screen}&seen=0.1"
+        ready = str(self._ask("ahead", "GET", address)["assignment"])
         if self._over.wait(self._rng.expovariate(1 / self._think)):
-            return "", ""  # or all of them would answer at the same moment
+            return ""  # or all of them would answer at the same moment
         chance = self._rng.random()
-        more = {"after": ready, "seen": "0.1"} if ready else {}
         if chance < SKIPS:
-            reply = self._send("skip", on_screen, **more)
+            self._send("skip", on_screen)
         elif chance < SKIPS + FLAGS:
-            reply = self._send("flag", on_screen, reason="other", comment="A simulated flag.", **more)
+            self._send("flag", on_screen, reason="other", comment="A simulated flag.")
         else:
             if chance > 1 - GOES_OFFLINE:
                 self.seen.did["offline"] += 1
                 time.sleep(LEASE_SECONDS * self._rng.uniform(1.2, 2.0))
-            reply = self._answer(on_screen, **more)
+            self._answer(on_screen)
             if self._rng.random() < SENDS_TWICE:
                 self._answer(on_screen, self.seen.answers[on_screen])
         if self._rng.random() < UNDOES:
             again = str(self._send("undo", "").get("assignment", ""))
             if again:
                 self._answer(again)
-        return ready, (reply.get("next") or {}).get("assignment", "")
+        return ready
 
-    def _answer(self, assignment, rating=None, **more):
+    def _answer(self, assignment, rating=None):
         rating = rating or self._rng.randint(1, 8)
-        reply = self._send("submit", assignment, rating=rating, seconds=1, **more)
+        reply = self._send("submit", assignment, rating=rating, seconds=1)
         if reply["status"] in ("stored", "same"):
             self.seen.answers[assignment] = rating
         else:
             self.seen.trouble.append(str(reply))
-        return reply
 
     def _send(self, what, assignment, **more):
         self.seen.did[what] += 1

@@ -70,8 +70,9 @@ def test_rating_page(comparisons, client):
         current = claimed(study, rater)
         after = claimed(study, rater, current.public_id)
         start = perf_counter()
-        names = {"rater": rater.user_id, "assignment": current.public_id, "after": after.public_id}
-        timed(answered, client.post(page, names | OPINION, headers=JSON), start)
+        names = {"rater": rater.user_id, "assignment": current.public_id}
+        assert client.post(page, names | OPINION, headers=JSON).status_code == 200
+        timed(answered, client.get(f"{page}next/", {"after": after.public_id, "seen": 0}), start)
     assert Comparison.objects.filter(rater=rater).count() == SHOWN
     base = median(plain)
     print(

@@ -143,8 +143,9 @@ def test_the_rater_sees_what_is_left_and_why_there_is_no_more(
     assert "0 done, at most 10 left (2 more today)" in browser.get(address).content.decode()
     first = Assignment.objects.get()
     after = claimed(study, rater, first.public_id)
-    reply = send(browser, rater, study, assignment=first.public_id, after=after.public_id)
-    assert (reply["status"], reply["next"]) == ("stored", None)
+    reply = send(browser, rater, study, assignment=first.public_id)
+    assert reply["status"] == "stored"
+    assert browser.get(reverse("ahead", args=[study.slug]), {"after": after.public_id}).json()["html"] == ""
     assert reply["progress"]["text"] == "1 done, at most 9 left (1 more today)"
     assert send(browser, rater, study, assignment=after.public_id)["status"] == "stored"
     page = browser.get(address)
@@ -180,14 +181,12 @@ def test_a_limit_costs_one_query_and_none_none(
     rendered(text for one in [*Prompt.objects.all(), *Completion.objects.all()] for text in one.turns)
 
     def queries(**columns: int | None) -> list[int]:
-        """Of an answer that brings the next pair, or would, and of the page."""
+        """Of an answer, and of the page."""
         limit(study, **columns)
         counts = []
         current = claimed(study, rater)
-        after = claimed(study, rater, current.public_id)
-        names = {"assignment": current.public_id, "after": after.public_id}
         with CaptureQueriesContext(connection) as asked:
-            assert send(browser, rater, study, **names)["status"] == "stored"
+            assert send(browser, rater, study, assignment=current.public_id)["status"] == "stored"
         counts.append(len(asked))
         with CaptureQueriesContext(connection) as asked:
             browser.get(reverse("rate-study", args=[study.slug]))

@@ -23,7 +23,7 @@ from arena.models import (
     Rater,
     Study,
 )
-from arena.rating import assignments, disagreeing, offering, progress, recording
+from arena.rating import assignments, disagreeing, offering, progress
 from arena.rating.opinions import NotAllowedError
 from arena.studies import changes
 from tests import factories as make
@@ -458,26 +458,3 @@ def test_a_pair_that_was_lost_and_comes_again_is_new_to_its_rater(study: Study, 
         Assignment.objects.filter(state="claimed").update(state="skipped", finished_at=timezone.now())
     lost.refresh_from_db()
     assert (lost.state, lost.shown_at) == ("claimed", None)
-
-
-@pytest.mark.both_databases
-def test_what_was_read_before_an_answer_is_brought_up_to_date(study: Study, rater: Rater) -> None:
-    """In the columns of the answered assignment, whatever its state was."""
-    states = [
-        {},
-        {"finished_at": timezone.now()},  # brought back
-        {"state": "expired"},
-        {"state": "submitted", "finished_at": timezone.now()},
-    ]
-    for columns in states:
-        answered = claimed(study, rater)
-        on_screen = claimed(study, rater, answered.public_id)
-        Assignment.objects.filter(pk=answered.pk).update(**columns)
-        name = answered.public_id
-        read = recording.own_assignments(rater, [name], study, on_screen.public_id)[name].offered
-        told = offering.read_history(read, study, rater, on_screen.public_id, answered=name)
-        recording.finish([answered], Assignment.State.SUBMITTED)
-        now = offering.history_of(study, rater, on_screen.public_id)
-        assert sorted(told.done) == sorted(now.done)
-        assert (told.answered, told.held, told.claimed) == (now.answered, now.held, now.claimed)
-        assert (told.lost, told.on_screen) == (now.lost, now.on_screen)

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Flag, Membership, Prompt, Rater, Rendering, Study
-from arena.rating import assignments, offering
+from arena.rating import assignments
 from arena.rating.screen import REASON_KEYS, believable_seconds, scale_points, tie_rating
 from arena.texts.rendering_cache import rendered
 from tests import factories as make
@@ -576,81 +576,26 @@ def test_a_pair_costs_a_bounded_number_of_queries(
         submit(browser, study, held(rater), follow=True)
     current = held(rater).public_id
     with django_assert_max_num_queries(13):
-        following = ahead(browser, study, current)["assignment"]
-    offering.pool_of(study)  # as once a second
-    with django_assert_max_num_queries(14):
-        answer_and_go_on(browser, study, rater, current, following)
+        ahead(browser, study, current)
+    with django_assert_max_num_queries(13):
+        send(browser, rater, "rate-study", study, assignment=current, rating=2)
 
 
-def answer_and_go_on(browser: Client, study: Study, rater: Rater, current: str, following: str) -> Any:
-    """Post an answer while the following pair is on screen; the reply."""
-    form = {"assignment": current, "rating": 2, "after": following, "seen": "0.1"}
-    return send(browser, rater, "rate-study", study, **form).json()
-
-
-def test_an_answer_brings_the_pair_after_the_one_on_screen(
+def test_the_pair_after_the_one_on_screen_is_fetched_when_the_answer_has_arrived(
     browser: Client, study: Study, rater: Rater
 ) -> None:
     page(browser, study)
     current = held(rater).public_id
     following = ahead(browser, study, current)["assignment"]
-    reply = answer_and_go_on(browser, study, rater, current, following)
+    reply = send(browser, rater, "rate-study", study, assignment=current, rating=2).json()
+    assert (reply["status"], reply["progress"]["text"]) == ("stored", "1 done, at most 5 left")
+    fetched = ahead(browser, study, following, seen="0.1")
     third = Assignment.objects.exclude(public_id__in=[current, following]).get()
-    assert (reply["status"], reply["next"]["assignment"], reply["next"]["after"]) == (
-        "stored",
-        third.public_id,
-        following,
-    )
-    assert third.pair.first.turns[0] in reply["next"]["html"]
-    assert reply["progress"]["text"] == "1 done, at most 5 left"
+    assert fetched["assignment"] == third.public_id
+    assert third.pair.first.turns[0] in fetched["html"]
     shown = dict(Assignment.objects.values_list("public_id", "shown_at"))
     assert shown[following] is not None
     assert shown[third.public_id] is None
-    again = answer_and_go_on(browser, study, rater, current, following)
-    assert (again["status"], again["next"]["assignment"]) == ("same", third.public_id)
-    assert send(browser, rater, "rate-study", study, assignment=following, rating=3).json()["next"] is None
-
-
-@pytest.mark.parametrize("door", ["skip", "flag"])
-def test_what_is_put_aside_brings_it_too(browser: Client, study: Study, rater: Rater, door: str) -> None:
-    page(browser, study)
-    current = held(rater).public_id
-    following = ahead(browser, study, current)["assignment"]
-    form = {"assignment": current, "reason": "other", "after": following, "seen": "0"}
-    third = send(browser, rater, door, study, **form).json()["next"]["assignment"]
-    assert third not in ("", current, following)
-
-
-def test_where_nothing_more_is_offered_the_answer_is_stored(
-    browser: Client, study: Study, rater: Rater
-) -> None:
-    page(browser, study)
-    current = held(rater).public_id
-    following = ahead(browser, study, current)["assignment"]
-    Study.objects.update(paused_at=timezone.now())
-    reply = answer_and_go_on(browser, study, rater, current, following)
-    assert (reply["status"], reply["next"]) == ("stored", None)
-    assert Comparison.objects.get().assignment.public_id == current
-
-
-def test_an_answer_gets_through_though_the_next_pair_cannot_be_found(
-    browser: Client, study: Study, rater: Rater, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page(browser, study)
-    current = held(rater).public_id
-    following = ahead(browser, study, current)["assignment"]
-
-    def fail(*_: Any, **__: Any) -> None:
-        raise RuntimeError
-
-    monkeypatch.setattr(assignments, "offer_pair", fail)
-    with pytest.raises(RuntimeError):
-        answer_and_go_on(browser, study, rater, current, following)
-    assert not Comparison.objects.exists()
-    # As the page does at its second attempt.
-    assert (
-        send(browser, rater, "rate-study", study, assignment=current, rating=2).json()["status"] == "stored"
-    )
 
 
 @pytest.mark.parametrize(
