@@ -1,11 +1,30 @@
 /*
- * The operators' pages: copying links, proposing the address of a new study, asking before something typed is
- * lost, and asking for new figures while somebody looks. Without this file the links can be selected, an address
- * that is left empty is made when the study is, and the figures come with the page.
+ * The operators' pages: showing the settings that act, copying links, proposing the address of a new study, asking
+ * before something typed is lost, and asking for new figures while somebody looks. Without this file all settings
+ * are shown, the links can be selected, an address that is left empty is made when the study is, and the figures
+ * come with the page.
  */
 
 for (const part of document.querySelectorAll(".needs-script")) {
   part.hidden = false;
+}
+
+/* --- Settings that act only with others ----------------------------------------------------------------------- */
+
+/* data-when: names of other fields, and the values of which one each is needed. What is wrong stays to be seen. */
+for (const form of document.querySelectorAll("form:has([data-when])")) {
+  const chosen = (name) => [...form.elements].filter((each) => each.name.replace(/_\d$/, "") === name);
+  const show = () => {
+    for (const setting of form.querySelectorAll("[data-when]")) {
+      const field = setting.closest(".field");
+      const acts = Object.entries(JSON.parse(setting.dataset.when)).every(
+        ([name, values]) => chosen(name).length === 0 || chosen(name).some((each) => values.includes(each.value)),
+      );
+      field.hidden = !acts && !field.querySelector(".field-error");
+    }
+  };
+  form.addEventListener("change", show);
+  show();
 }
 
 /* --- Copying ----------------------------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='study',
             name='thinking',
-            field=models.CharField(choices=[('hide', 'Hide the thinking'), ('exclude', 'Leave them out: nobody rates them')], default='hide', help_text='What happens to answers beside which a model also gave its thinking.', max_length=10, verbose_name='answers with thinking'),
+            field=models.CharField(choices=[('hide', 'Hide the thinking'), ('exclude', 'Leave them out: nobody rates them')], default='hide', max_length=10),
         ),
         migrations.AddConstraint(
             model_name='study',

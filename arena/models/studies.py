@@ -24,6 +24,8 @@ def usual_reasons() -> list[str]:
 
 
 class Study(models.Model):
+    """Its settings have their words, and what follows from a change, in arena/models/settings.py."""
+
     class Visibility(models.TextChoices):
         PRIVATE = "private", "Private: only operators and viewers see the leaderboard"
         PUBLIC = "public", "Public: everybody sees the leaderboard"
@@ -44,151 +46,54 @@ class Study(models.Model):
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
-    description = models.TextField(blank=True, help_text="Markdown, shown on the study's public page.")
-    guidelines = models.TextField(blank=True, help_text="Markdown, shown to raters before they start.")
-    consent = models.TextField(
-        "consent and privacy",
-        blank=True,
-        help_text="Markdown. What raters agree to when they join. If empty, they are not asked.",
-    )
-    goal = models.PositiveIntegerField(
-        "goal per rater",
-        null=True,
-        blank=True,
-        validators=[MinValueValidator(1)],
-        help_text="How many pairs each rater is asked to rate. Empty means no goal.",
-    )
-    rater_limit = models.PositiveIntegerField(
-        "limit per rater",
-        null=True,
-        blank=True,
-        validators=[MinValueValidator(1)],
-        help_text="How many tasks the study takes from one person. Empty means no limit.",
-    )
-    daily_limit = models.PositiveIntegerField(
-        "limit per rater and day",
-        null=True,
-        blank=True,
-        validators=[MinValueValidator(1)],
-        help_text="How many tasks the study takes from one person on one day (UTC). Empty means no limit.",
-    )
+    description = models.TextField(blank=True)
+    guidelines = models.TextField(blank=True)
+    consent = models.TextField(blank=True)
+    goal = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    rater_limit = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    daily_limit = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
     points = models.PositiveSmallIntegerField(
-        "scale",
-        choices=[(points, f"{points} points") for points in scales.POINTS],
-        default=8,
-        help_text="Points of the rating scale offered to people.",
+        choices=[(points, f"{points} points") for points in scales.POINTS], default=8
     )
-    tasks = models.JSONField(
-        default=usual_tasks,
-        help_text="What raters do, in this order: compare pairs, score answers, check them against the "
-        "requirements of their prompts.",
-    )
-    score_lowest = models.PositiveSmallIntegerField("lowest score", default=1)
-    score_highest = models.PositiveSmallIntegerField(
-        "highest score", default=5, help_text="Ends of the scale on which people score one answer."
-    )
-    criteria = models.JSONField(
-        default=list, blank=True, help_text='Names rated beside the overall rating, e.g. ["helpfulness"].'
-    )
-    reasons = models.JSONField(
-        default=usual_reasons,
-        blank=True,
-        help_text='Reasons offered after the choice, e.g. ["More accurate", "Clearer"]; [] offers none.',
-    )
-    reveal_names = models.BooleanField(
-        default=False, help_text="Tell raters who wrote the two answers once they have rated them."
-    )
-    show_references = models.CharField(
-        "reference answers",
-        max_length=10,
-        choices=ReferencesShown,
-        default=ReferencesShown.HIDDEN,
-        help_text="Whether raters see the reference answers of a prompt; their authors stay hidden.",
-    )
+    tasks = models.JSONField(default=usual_tasks)
+    score_lowest = models.PositiveSmallIntegerField(default=1)
+    score_highest = models.PositiveSmallIntegerField(default=5)
+    criteria = models.JSONField(default=list, blank=True)
+    reasons = models.JSONField(default=usual_reasons, blank=True)
+    reveal_names = models.BooleanField(default=False)
+    show_references = models.CharField(max_length=10, choices=ReferencesShown, default=ReferencesShown.HIDDEN)
     training_threshold = models.FloatField(
-        null=True,
-        blank=True,
-        validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
-        help_text="Share of the training pairs to get right, 0 to 1. If empty, training only explains.",
+        null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
     )
-    pairing = models.CharField("pairing", max_length=20, choices=STRATEGY_CHOICES, default=DEFAULT_STRATEGY)
-    pairing_feature = models.CharField(
-        "feature for pairing",
-        max_length=known.LONGEST,
-        blank=True,
-        help_text="That pairing by disagreement holds judges against. Empty: the first that answers have.",
-    )
+    pairing = models.CharField(max_length=20, choices=STRATEGY_CHOICES, default=DEFAULT_STRATEGY)
+    pairing_feature = models.CharField(max_length=known.LONGEST, blank=True)
     control_share = models.FloatField(
-        default=0.2,
-        validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
-        help_text="Share of random pairs where others are chosen, so that the choice can be audited.",
+        default=0.2, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
     )
-    repeat_share = models.FloatField(
-        default=0.0,
-        validators=[MinValueValidator(0.0), MaxValueValidator(0.5)],
-        help_text="Share of pairs that raters get again in the other order.",
-    )
-    gold_share = models.FloatField(
-        default=0.0,
-        validators=[MinValueValidator(0.0), MaxValueValidator(0.5)],
-        help_text="Share of hidden check pairs, whose right answer is known.",
-    )
+    repeat_share = models.FloatField(default=0.0, validators=[MinValueValidator(0.0), MaxValueValidator(0.5)])
+    gold_share = models.FloatField(default=0.0, validators=[MinValueValidator(0.0), MaxValueValidator(0.5)])
     stop_margin = models.FloatField(
-        "stopping rule",
-        null=True,
-        blank=True,
-        validators=[MinValueValidator(0.0), MaxValueValidator(1000.0)],
-        help_text="Pause once people's ratings show that the leader is better than all others, or worse by "
-        "at most this many points. If empty, the study does not pause by itself.",
+        null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(1000.0)]
     )
-    naming = models.CharField(
-        "answers that name their author",
-        max_length=10,
-        choices=Naming,
-        default=Naming.SHOW,
-        help_text="What happens to answers that tell who wrote them.",
-    )
-    thinking = models.CharField(
-        "answers with thinking",
-        max_length=10,
-        choices=Thinking,
-        default=Thinking.HIDE,
-        help_text="What happens to answers beside which a model also gave its thinking.",
-    )
+    naming = models.CharField(max_length=10, choices=Naming, default=Naming.SHOW)
+    thinking = models.CharField(max_length=10, choices=Thinking, default=Thinking.HIDE)
     paused_at = models.DateTimeField(
         null=True, blank=True, help_text="People get no new pairs while the study is paused."
     )
-    is_draft = models.BooleanField(
-        "draft", default=False, help_text="The study is still being set up: people cannot rate yet."
-    )
-    ratings_per_pair_people = models.PositiveSmallIntegerField(
-        "ratings per pair by people",
-        default=1,
-        validators=[MinValueValidator(1)],
-        help_text="And per answer, where answers are scored or checked.",
-    )
-    ratings_per_pair_judges = models.PositiveSmallIntegerField(
-        "ratings per pair by each judge", default=1, validators=[MinValueValidator(1)]
-    )
+    is_draft = models.BooleanField(default=False)
+    ratings_per_pair_people = models.PositiveSmallIntegerField(default=1, validators=[MinValueValidator(1)])
+    ratings_per_pair_judges = models.PositiveSmallIntegerField(default=1, validators=[MinValueValidator(1)])
     visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PRIVATE)
-    sign_up_open = models.BooleanField(default=False, help_text="Anyone may sign up and rate.")
+    sign_up_open = models.BooleanField(default=False)
     closed_at = models.DateTimeField(
         null=True,
         blank=True,
         help_text="Set when rating has ended. Only then do pages name who wrote an answer.",
     )
-    simulated = models.BooleanField(
-        default=False, help_text="Contains simulated ratings; every page says so."
-    )
-    licence = models.CharField(
-        max_length=100,
-        blank=True,
-        help_text="For sharing texts and ratings, for example CC-BY-4.0.",
-    )
+    simulated = models.BooleanField(default=False)
+    licence = models.CharField(max_length=100, blank=True)
     revision = models.PositiveBigIntegerField(
-        default=0,
-        editable=False,
-        help_text="Raised whenever something other than a rating changes figures.",
+        default=0, editable=False, help_text="Raised whenever something other than a rating changes figures."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -16,6 +16,7 @@ from arena.models import Study
 from arena.pages.permissions import OperatorRequest
 
 PER_PAGE: Final = 50
+INVALID: Final = 422  # HTTP status of a form with errors, which htmx shows
 
 
 def show(
@@ -24,6 +25,12 @@ def show(
     return render(
         request, f"operating/{template}", {"study": request.study, **(context or {})}, status=status
     )
+
+
+def refuse(form: BaseForm, field: str, why: str) -> None:
+    """Put a service's refusal beside its field; above the form, if it shows no such field."""
+    shown = field in form.fields and not form.fields[field].widget.is_hidden
+    form.add_error(field if shown else None, why)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from arena.models import Assignment, Comparison, Flag, Prompt, Study
+from arena.models.settings import asked_about
 from arena.rating import scales
 from arena.rating.opinions import Rating
 from arena.texts.markdown import is_plain
@@ -97,9 +98,12 @@ class AnswerForm(forms.Form):
         error_messages={"max_length": f"Please keep the comment under {LONGEST_COMMENT:,} characters."},
     )
 
+    study: Study
+    kind: str
+
     def asks(self) -> list[Any]:
-        """What an answer is about, beside the texts; an operator may change it while a page is open."""
-        raise NotImplementedError
+        """Return what an answer is about, beside the texts; operators may change it while a page is open."""
+        return asked_about(self.study, self.kind)
 
     @property
     def fingerprint(self) -> str:
@@ -114,6 +118,8 @@ class AnswerForm(forms.Form):
 
 
 class RatingForm(AnswerForm):
+    kind = Assignment.Kind.COMPARE
+
     def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.study = study
@@ -125,9 +131,6 @@ class RatingForm(AnswerForm):
             choices=[(reason, reason) for reason in map(str, study.reasons)],
             error_messages={"invalid_choice": "This study does not offer the reason “%(value)s”."},
         )
-
-    def asks(self) -> list[Any]:
-        return [self.study.points, self.study.criteria]
 
     def criterion_fields(self) -> dict[str, str]:
         return {f"criterion-{number}": str(name) for number, name in enumerate(self.study.criteria)}

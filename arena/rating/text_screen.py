@@ -28,6 +28,8 @@ VALUE_KEYS: Final = {"yes": "y", "no": "n", "unknown": "u"}
 
 
 class ScoreForm(AnswerForm):
+    kind = Assignment.Kind.SCORE
+
     def __init__(self, assignment: Assignment, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.study = assignment.study
@@ -40,9 +42,6 @@ class ScoreForm(AnswerForm):
                 **dict.fromkeys(("invalid", "min_value", "max_value"), f"A score is a number from {ends}."),
             },
         )
-
-    def asks(self) -> list[Any]:
-        return [self.study.score_lowest, self.study.score_highest]
 
     def answer(self, assignment: Assignment | None) -> TextScore:
         data = self.cleaned_data
@@ -57,8 +56,11 @@ class ScoreForm(AnswerForm):
 
 
 class ChecksForm(AnswerForm):
+    kind = Assignment.Kind.CHECK
+
     def __init__(self, assignment: Assignment, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.study = assignment.study
         self.questions = {f"check-{each.position}": each for each in questions(assignment)}
         for number, name in enumerate(self.questions, start=1):
             self.fields[name] = forms.ChoiceField(
@@ -70,7 +72,8 @@ class ChecksForm(AnswerForm):
             )
 
     def asks(self) -> list[Any]:
-        return [[each.pk, each.position, each.text] for each in self.questions.values()]
+        asked = [[each.pk, each.position, each.text] for each in self.questions.values()]
+        return super().asks() + asked
 
     def answer(self, assignment: Assignment | None) -> Checks:
         data = self.cleaned_data

@@ -1,74 +1,70 @@
 """Writing settings and rows of a study, each change on record with who made it."""
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import Field, Q
+from django.db.models import Field, Q, TextField
 from django.template.defaultfilters import pluralize
 
 from arena.audit.recording import Kind, record
 from arena.models import Answer, Assignment, Contestant, Pair, Prompt, Score, Study
+from arena.models.settings import FIGURES, SETTINGS
 from arena.models.signals import announce
 from arena.pages.permissions import Visitor
 from arena.studies import tasks
 
-NO_SETTINGS: Final = {"id", "paused_at", "closed_at", "revision", "created_at"}
-"""Columns of a study that are recorded otherwise, or chosen by nobody."""
-
-UNSEEN: Final = {
-    *(
-        "guidelines",
-        "consent",
-        "goal",
-        "rater_limit",
-        "daily_limit",
-        "criteria",
-        "reasons",
-        "reveal_names",
-        "show_references",
-        "training_threshold",
-    ),
-    *("pairing", "pairing_feature", "control_share", "repeat_share", "gold_share", "naming", "thinking"),
-}
-"""Settings on which no published figure rests."""
-
-TEXTS: Final = {"guidelines", "consent", "description", "explanation"}
-"""Settings whose text is recorded by its length and a hash."""
-
-SHARES: Final = {"training_threshold", "control_share", "repeat_share", "gold_share"}
-
-WORDS: Final = {
-    "slug": "Address",
-    "reveal_names": "Raters see who wrote the answers",
-    "training_threshold": "Training pairs to get right",
-    "control_share": "Random share",
-    "repeat_share": "Hidden repeats",
-    "gold_share": "Hidden checks",
-    "stop_margin": "Stopping rule",
-    "sign_up_open": "Anyone may sign up and rate",
-    "simulated": "Contains simulated ratings",
+ROW_WORDS: Final = {
     "retired_at": "Retired",
     "gold": "Right answer",
     "gold_source": "Source of the right answer",
 }
-"""Labels of settings where the column's name is not enough."""
+"""Names of columns of rows in the history, where their own are not enough."""
 
 HASH_LENGTH: Final = 12
+
+
+class SettingError(Exception):
+    """A setting cannot be as wanted; ``field`` names it, and the message says why."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
 
 
 @transaction.atomic
 def store(study: Study, by: Visitor, names: Collection[str]) -> list[str]:
     """Write these settings of a study, each change on record; the names of those that changed.
 
-    Other columns are left alone, so two people on two pages do not undo each other.
+    Other columns are left alone, so two people on two pages do not undo each other. Raises SettingError.
     """
-    found = _store(study, study, by, set(names) - NO_SETTINGS)
-    if any(name not in UNSEEN for name in found):
+    for problem in problems(Study.objects.get(pk=study.pk), study, names):
+        raise SettingError(*problem)
+    found = _store(study, study, by, set(names) & SETTINGS.keys())
+    if any(FIGURES in SETTINGS[name].affects for name in found):
         announce([study])
     return found
+
+
+def problems(stored: Study, wanted: Study, names: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield those of the named settings that cannot be as wanted, each with the reason."""
+    if "tasks" in names and (why := tasks.why_kept(stored, wanted.tasks)):
+        yield "tasks", why
+    ends = ("score_lowest", "score_highest")
+    if {*ends} & {*names}:
+        if wanted.score_lowest >= wanted.score_highest:
+            yield "score_highest", "The highest score must be above the lowest."
+        elif any(getattr(stored, end) != getattr(wanted, end) for end in ends) and (
+            why := tasks.why_fixed(stored)
+        ):
+            yield "score_highest", why
+    goal, limit, of_day = wanted.goal, wanted.rater_limit, wanted.daily_limit
+    if "rater_limit" in names and limit is not None and goal is not None and limit < goal:
+        yield "rater_limit", f"The limit must not be below the goal, which is {goal:,}."
+    if "daily_limit" in names and limit is not None and of_day is not None and of_day > limit:
+        yield "daily_limit", f"The limit of a day must not be above that in all, which is {limit:,}."
 
 
 @transaction.atomic
@@ -143,13 +139,15 @@ def kind_of(name: str) -> Kind:
 def _note(field: "Field[Any, Any]", before: Any, now: Any) -> str:
     if field.name == "is_draft":  # never again, once published
         return "Published."
-    label = WORDS.get(field.name, str(field.verbose_name).capitalize())
-    said = f"{_words(field, now)}. Before: {_words(field, before)}."
+    setting = SETTINGS.get(field.name) if field.model is Study else None
+    unit = setting.unit if setting else ""
+    said = f"{_words(field, now, unit)}. Before: {_words(field, before, unit)}."
+    label = setting.name if setting else ROW_WORDS.get(field.name, str(field.verbose_name).capitalize())
     return said if field.name == "naming" else f"{label}: {said}"
 
 
-def _words(field: "Field[Any, Any]", value: Any) -> str:
-    if field.name in TEXTS:
+def _words(field: "Field[Any, Any]", value: Any, unit: str) -> str:
+    if isinstance(field, TextField):
         return _about_text(value)
     if field.choices:
         return str(dict(field.flatchoices).get(value, value)).partition(":")[0]
@@ -165,7 +163,7 @@ def _words(field: "Field[Any, Any]", value: Any) -> str:
         return ", ".join(f"“{each}”" for each in value) or "none"
     if value is None or value == "":
         return "none"
-    return f"{100 * value:.4g}%" if field.name in SHARES else str(value)
+    return f"{100 * value:.4g}%" if unit else str(value)
 
 
 def _about_text(text: str) -> str:

@@ -15,9 +15,9 @@ from arena.audit.recording import Kind, record
 from arena.models import Completion, Question, Study, StudyEvent
 from arena.models.signals import announce
 from arena.pages.addresses import OTHER_STUDY
-from arena.pages.operating import paged, refused_if_taken, show
+from arena.pages.operating import INVALID, paged, refused_if_taken, show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operator
-from arena.studies.setting_up import AddressForm
+from arena.studies.forms import AddressForm
 
 
 @transaction.atomic
@@ -129,13 +129,17 @@ def state(request: OperatorRequest) -> HttpResponse:
             changed = decide(request.study, decision.kind, request.user, note)
             messages.success(request, decision.done if changed else f"Already done. {decision.done}")
             return redirect("operate-state", slug=request.study.slug)
+    return _state_page(request, problem, AddressForm(instance=request.study))
+
+
+def _state_page(request: OperatorRequest, problem: str, form: AddressForm) -> HttpResponse:
     context = {
         "decisions": [DECISIONS[kind] for kind in possible(request.study)],
         "problem": problem,
-        "address_form": AddressForm(instance=request.study) if is_staff(request.user) else None,
+        "address_form": form if is_staff(request.user) else None,
         "events": paged(request, request.study.events.select_related("by", "rater")),
     }
-    return show(request, "state.html", context, status=422 if problem else 200)
+    return show(request, "state.html", context, status=INVALID if problem or form.errors else 200)
 
 
 @require_POST
@@ -143,15 +147,12 @@ def state(request: OperatorRequest) -> HttpResponse:
 def move(request: OperatorRequest) -> HttpResponse:
     _staff_only(request)
     form = AddressForm(request.POST, instance=request.study)
-    changed = False
-    if form.is_valid():
-        with refused_if_taken(form, "slug", OTHER_STUDY):
-            changed = form.store(request.user)
-    if form.is_valid():
-        messages.success(request, "Address changed." if changed else "Nothing was changed.")
-    else:
+    with refused_if_taken(form, "slug", OTHER_STUDY):
+        changed = form.is_valid() and form.store(request.user)
+    if not form.is_valid():
         request.study.refresh_from_db()
-        messages.error(request, f"Nothing was changed: {form.errors['slug'][0]}")
+        return _state_page(request, "", form)
+    messages.success(request, "Address changed." if changed else "Nothing was changed.")
     return redirect("operate-state", slug=request.study.slug)
 
 

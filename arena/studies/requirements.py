@@ -12,12 +12,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.models import Answer, Prompt, Question, Study
 from arena.pages.counts import is_number
-from arena.pages.operating import paged, show
+from arena.pages.operating import INVALID, paged, show
 from arena.pages.permissions import OperatorRequest, operator
 from arena.pages.written import LinesField
 from arena.studies import questions
 from arena.studies.questions import QuestionError, Wording
-from arena.studies.setting_up import INVALID
 
 
 def by_prompt(study: Study, which: str = "") -> QuerySet[Prompt]:

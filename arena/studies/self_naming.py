@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django import forms
 from django.contrib import messages
 from django.db.models import Count, Q, Value
 from django.db.models.functions import Coalesce
@@ -13,18 +12,12 @@ from django.template.defaultfilters import pluralize
 from django.views.decorators.http import require_http_methods
 
 from arena.models import Completion, Study
-from arena.pages.operating import paged, show
-from arena.pages.permissions import OperatorRequest, Visitor, operator
-from arena.studies import changes
+from arena.pages.operating import paged
+from arena.pages.permissions import OperatorRequest, operator
+from arena.studies.forms import NamingForm
+from arena.studies.setting_up import settings_page
 from arena.texts.author_names import Piece, in_context
 from arena.texts.self_naming import find_names
-
-
-def choose_naming(study: Study, naming: Study.Naming, by: Visitor) -> bool:
-    """Set what becomes of telling answers, on record; False if it is so already. Past ratings stay."""
-    study.naming = naming
-    return bool(changes.store(study, by, ["naming"]))
-
 
 PER_PAGE: Final = 25
 
@@ -33,15 +26,6 @@ MEANINGS: Final = {
     Study.Naming.MASK: "People and judges read “[name hidden]” in place of a name.",
     Study.Naming.EXCLUDE: "People and judges get no new pairs with these answers.",
 }
-
-
-class NamingForm(forms.Form):
-    naming = forms.ChoiceField(
-        label="Answers that tell who wrote them",
-        choices=Study.Naming.choices,
-        widget=forms.RadioSelect,
-        error_messages={"required": "Choose one of the three.", "invalid_choice": "Choose one of the three."},
-    )
 
 
 @dataclass(frozen=True)
@@ -66,19 +50,10 @@ def names(request: OperatorRequest) -> HttpResponse:
         )
         messages.success(request, f"{said}{news}.")
         return redirect("operate-names", slug=request.study.slug)
-    form = NamingForm(request.POST if request.method == "POST" else None)
-    if form.is_valid():
-        changed = choose_naming(request.study, Study.Naming(form.cleaned_data["naming"]), request.user)
-        messages.success(request, f"{'Saved' if changed else 'Nothing was changed'}: {_now(request.study)}.")
-        return redirect("operate-names", slug=request.study.slug)
-    return show(request, "names.html", _context(request, form), status=422 if form.errors else 200)
+    return settings_page(request, NamingForm, "names.html", **_context(request))
 
 
-def _now(study: Study) -> str:
-    return Study.Naming(study.naming).label.lower()
-
-
-def _context(request: OperatorRequest, form: NamingForm) -> dict[str, object]:
+def _context(request: OperatorRequest) -> dict[str, object]:
     study = request.study
     page = paged(
         request,
@@ -96,7 +71,6 @@ def _context(request: OperatorRequest, form: NamingForm) -> dict[str, object]:
             {"value": way.value, "label": way.label, "meaning": meaning, "chosen": study.naming == way}
             for way, meaning in MEANINGS.items()
         ],
-        "errors": form.errors.get("naming", []),
     }
 
 

@@ -21,8 +21,6 @@ OPINIONS: Final[dict[str, tuple[Any, str]]] = {
     "check": (Answer, "check{} of requirements"),
 }
 
-HIGHEST: Final = 100  # the most that a score can be
-
 
 def in_words(tasks: Sequence[str]) -> str:
     return ", ".join(TASKS.get(kind, kind) for kind in tasks).capitalize() or "none"
@@ -52,6 +50,8 @@ PLACES: Final = ("First task", "Second task", "Third task")
 
 
 class TasksWidget(forms.MultiWidget):
+    use_fieldset = True
+
     def decompress(self, value: Any) -> list[str]:
         return [*(value or []), "", "", ""][: len(PLACES)]
 

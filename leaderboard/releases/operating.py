@@ -8,8 +8,8 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
+from arena.pages.operating import INVALID
 from arena.pages.permissions import OperatorRequest, operator
-from arena.studies.setting_up import INVALID
 from leaderboard.models import Snapshot
 from leaderboard.releases import services
 from leaderboard.releases.fields import Fields, FieldsError

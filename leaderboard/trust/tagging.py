@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from arena.models import Comparison, Pair, Rater
+from arena.pages.operating import INVALID
 from arena.pages.permissions import OperatorRequest, operator
-from arena.studies.setting_up import INVALID
 from leaderboard.trust import tags
 
 LARGEST_ID: Final = 2**63 - 1

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import AbstractBaseUser
 from django.dispatch import Signal
+from django.forms import MultiWidget
 from django.test import Client
 
 from arena.models import Membership, Role, Study
@@ -67,6 +68,20 @@ def hear() -> Iterator[Callable[[Signal], list[dict[str, Any]]]]:
             return heard
 
         yield listen
+
+
+def filled(response: Any, **changed: Any) -> dict[str, Any]:
+    """What a browser sends of the form that a page shows, with these fields typed or chosen anew."""
+    form = response.context["form"]
+    data = {"seen": form.seen} if getattr(form, "seen", "") else {}
+    for bound in form:
+        widget = bound.field.widget.get_context(bound.html_name, bound.value(), {})["widget"]
+        several = isinstance(bound.field.widget, MultiWidget)
+        for part in widget["subwidgets"] if several else [widget]:
+            value = part["value"][0] if isinstance(part["value"], list) else part["value"]
+            if part.get("type") != "checkbox" or part["attrs"].get("checked"):
+                data[part["name"]] = "" if value is None else value
+    return data | changed
 
 
 def sent(response: Any) -> str:

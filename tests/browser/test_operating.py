@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from arena.models import Comparison, Flag, Invitation, Membership, Role, Study, StudyEvent
 from arena.rating import assignments, recording
 from arena.rating.opinions import Rating
-from arena.studies.setting_up import UNNAMED, free_address
+from arena.studies.forms import UNNAMED, free_address
 from tests import factories as make
 from tests.browser.conftest import Visitor
 from tests.browser.watching import check_accessible

@@ -258,7 +258,7 @@ def test_who_removed_their_details_writes_nothing_more() -> None:
 
 
 def test_of_two_who_save_the_same_page_at_once_the_second_hears_of_the_first() -> None:
-    from arena.studies.setting_up import GuidelinesForm
+    from arena.studies.forms import GuidelinesForm
 
     study = make.make_study()
     address = reverse("operate-guidelines", args=[study.slug])

@@ -115,7 +115,7 @@ def test_lists_are_lines_and_shares_are_percent(operator: Client, study: Study) 
         ("tasks_1", "dance", "Choose from the list"),
         ("score_lowest", "5", "The highest score must be above the lowest"),
         ("score_lowest", "-1", "at least 0"),
-        ("score_highest", "101", "The highest score can be 100 at most"),
+        ("score_highest", "101", "at most 100."),
         ("ratings_per_pair_people", "-1", "at least 1"),
         ("ratings_per_pair_people", "1000000000000", "at most 1,000."),
         ("goal", "9" * 30, "at most 1,000,000."),

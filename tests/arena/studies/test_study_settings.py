@@ -5,13 +5,16 @@ from typing import Any
 
 import pytest
 from django.db import transaction
+from django.db.models import BooleanField
+from django.forms.models import model_to_dict
 from django.test import Client
 from django.urls import reverse
 
-from arena.models import Contestant, Membership, Pair, Prompt, Study, StudyEvent
+from arena.models import Membership, Study, StudyEvent
+from arena.models.settings import NOT_SETTINGS, SETTINGS, TASKS
 from arena.studies import changes
-from arena.studies.self_naming import choose_naming
 from tests import factories as make
+from tests.arena.conftest import filled
 
 pytestmark = pytest.mark.django_db
 
@@ -86,18 +89,50 @@ def test_of_a_text_the_record_keeps_length_and_hash(study: Study, name: str) -> 
     ]
 
 
-def test_every_column_is_a_setting_unless_it_is_named_as_none() -> None:
-    columns = {field.name for field in Study._meta.concrete_fields}
-    of_rows = {field.name for row in (Contestant, Prompt, Pair) for field in row._meta.concrete_fields}
-    kinds = (changes.WORDS, changes.TEXTS, changes.UNSEEN, changes.SHARES)
-    named = {name for kind in kinds for name in kind}
-    assert not (named | changes.NO_SETTINGS) - columns - of_rows
-    assert not named & changes.NO_SETTINGS
+PAGES = {
+    "guidelines": "operate-guidelines",
+    "rating": "operate-rating",
+    "advanced": "operate-rating",
+    "names": "operate-names",
+    "publish": "operate-publish",
+}
+
+
+def test_every_column_is_declared_as_a_setting_or_as_none() -> None:
+    columns = {field.name: field for field in Study._meta.concrete_fields}
+    assert sorted([*SETTINGS, *NOT_SETTINGS]) == sorted(columns)
+    for setting in SETTINGS.values():
+        assert setting.page in (*PAGES, "address", "none")
+        for other, values in setting.conditions.items():
+            known = TASKS if other == "tasks" else [value for value, _ in columns[other].flatchoices]
+            assert {*values} <= {*known}
+
+
+@pytest.mark.parametrize("name", [name for name, setting in SETTINGS.items() if setting.page in PAGES])
+def test_its_page_offers_every_setting_and_keeps_one_that_an_older_page_does_not_have(
+    study: Study, operator: Client, name: str
+) -> None:
+    Study.objects.update(
+        show_references="beside",
+        thinking="exclude",
+        gold_share=0.1,
+        training_threshold=0.5,
+        pairing_feature="x",
+    )
+    page = reverse(PAGES[SETTINGS[name].page], args=["rivers"])
+    response = operator.get(page)
+    assert response.context["form"].fields[name].label == SETTINGS[name].label
+    data = {sent: value for sent, value in filled(response).items() if not sent.startswith(name)}
+    del data["seen"]
+    before = model_to_dict(study_now := Study.objects.get())
+    assert operator.post(page, data).status_code == 302
+    study_now.refresh_from_db()
+    if not isinstance(Study._meta.get_field(name), BooleanField):  # nothing is sent of one without a tick
+        assert (model_to_dict(study_now), study.events.count()) == (before, 0)
 
 
 def test_what_changes_nothing_or_is_no_setting_leaves_no_record(study: Study) -> None:
     assert change(study, points=8, guidelines="", reasons=list(study.reasons)) == []
-    assert choose_naming(study, Study.Naming.SHOW, None) is False
     assert change(study, closed_at=study.created_at, revision=7) == []
     study.refresh_from_db()
     assert (said(study), study.revision, study.closed_at) == ([], 0, None)

@@ -1,0 +1,258 @@
+"""The forms of a study's settings, made of what arena/models/settings.py declares."""
+
+import json
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, Final
+from zlib import crc32
+
+from django import forms
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db.models import Field, FloatField, IntegerField, JSONField, TextField
+from django.forms.models import model_to_dict
+from django.utils.text import slugify
+
+from arena.features import stored
+from arena.features.known import Named
+from arena.models import Completion, Pair, Reference, Study
+from arena.models.settings import SETTINGS, on_pages
+from arena.pages.addresses import is_reserved, why_not
+from arena.pages.names import NamedForm
+from arena.pages.operating import refuse
+from arena.pages.permissions import Visitor
+from arena.pages.written import LineField, LinesField, MarkdownField
+from arena.rating.progress import why_nothing
+from arena.studies import changes
+from arena.studies.tasks import TasksField
+from arena.texts.slugs import free_slug
+
+UNNAMED: Final = "study"
+ROOM: Final = 10  # characters kept free for a number
+
+
+def free_address(name: str) -> str:
+    """An address that no study has, made of the name."""
+    longest = Study._meta.get_field("slug").max_length or 0
+    base = slugify(name)[:longest].strip("-_") or UNNAMED
+    short = base[: longest - ROOM].rstrip("-_")
+    alike = Study.objects.filter(slug__istartswith=short).values_list("slug", flat=True)
+    taken = {slug.lower() for slug in alike} | ({base} if is_reserved(base) else set())
+    return free_slug(base, taken, short)
+
+
+class PercentField(forms.FloatField):
+    """A share from 0 to 1, typed and shown as percent."""
+
+    def __init__(self, *, most: float = 1, **options: Any) -> None:
+        super().__init__(min_value=0, max_value=100 * most, **options)
+        self.widget.attrs |= {"step": "any", "inputmode": "decimal"}
+
+    def prepare_value(self, value: Any) -> Any:
+        return f"{100 * value:.10g}" if isinstance(value, float | int) else value
+
+    def clean(self, value: Any) -> Any:
+        percent = super().clean(value)
+        return None if percent is None else percent / 100
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return super().has_changed(self.prepare_value(initial), data)
+
+
+def field_of(column: "Field[Any, Any]", **options: Any) -> forms.Field | None:
+    """Return the field of a form for a setting, by the kind of its column."""
+    setting, required = SETTINGS[column.name], not column.blank
+    lines = forms.Textarea({"rows": setting.rows})
+    if column.choices:
+        return column.formfield(**options)
+    if isinstance(column, JSONField):
+        return LinesField(widget=lines)
+    if isinstance(column, TextField):
+        return MarkdownField(required=required, widget=lines)
+    if isinstance(column, FloatField) and setting.unit:
+        return PercentField(most=min(_limits(column, MaxValueValidator)), required=required)
+    if isinstance(column, IntegerField):
+        least = max(_limits(column, MinValueValidator))
+        return forms.IntegerField(required=required, min_value=least, max_value=setting.most)
+    return column.formfield(**options)
+
+
+def _limits(column: "Field[Any, Any]", kind: type[MinValueValidator] | type[MaxValueValidator]) -> list[Any]:
+    return [each.limit_value for each in column.validators if isinstance(each, kind)]
+
+
+class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Some settings of one study; only what was changed is written. ``done`` is said once it is.
+
+    A setting that the page sent nothing for stays as it is: the page was opened before there was one.
+    """
+
+    done = "Saved."
+
+    class Meta:
+        model = Study
+        fields: Sequence[str] = ()
+        formfield_callback = field_of
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        stored = self.instance.pk is not None
+        for name, field in [*self.fields.items()]:
+            if stored and field.widget.value_omitted_from_data(self.data, self.files, name) and self.is_bound:
+                del self.fields[name]
+            field.label, field.help_text = SETTINGS[name].label, field.help_text or SETTINGS[name].help
+            if conditions := SETTINGS[name].conditions:
+                field.widget.attrs["data-when"] = json.dumps(conditions)
+
+    @property
+    def seen(self) -> str:
+        """What is stored, so that a page that was opened before a change cannot undo it."""
+        names = [*self.fields] if self.instance.pk else []
+        return str(crc32(repr(model_to_dict(self.instance, names)).encode())) if names else ""
+
+    def clean(self) -> dict[str, Any] | None:
+        if self.data.get("seen", self.seen) != self.seen:
+            raise forms.ValidationError(
+                "Nothing was saved: these settings were changed after you opened this page. Save again to "
+                "overwrite the change, or open the page again to see it."
+            )
+        wanted = copy(self.instance)
+        for name, value in self.cleaned_data.items():
+            setattr(wanted, name, value)
+        for name, why in changes.problems(self.instance, wanted, self._meta.fields or ()):
+            refuse(self, name, why)
+        return super().clean()
+
+    def store(self, by: Visitor) -> bool:
+        return bool(changes.store(self.instance, by, self.changed_data))
+
+
+class AddressForm(SettingForm):
+    """The address of a study; an empty one is made of the name, or stays as it is."""
+
+    class Meta(SettingForm.Meta):
+        fields = on_pages("address")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if field := self.fields.get("slug"):
+            field.required = False
+
+    def clean_slug(self) -> str:
+        name = self.cleaned_data.get("name", "")  # not there where it is wrong, which is said
+        slug = str(self.cleaned_data["slug"]) or self.instance.slug or (free_address(name) if name else "")
+        if problem := why_not(slug, self.instance):
+            raise forms.ValidationError(problem)
+        return slug
+
+
+class NewStudyForm(NamedForm, AddressForm):
+    class Meta(AddressForm.Meta):
+        fields = ("name", "slug", "description")
+        help_texts = {
+            "slug": "The last part of its address, for example summer-2026. Leave empty to use the name."
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["slug"].widget.attrs["data-made-of"] = self["name"].auto_id
+
+    def save(self, commit: bool = True) -> Any:
+        self.instance.is_draft = True
+        return super().save(commit)
+
+
+class GuidelinesForm(SettingForm):
+    class Meta(SettingForm.Meta):
+        fields = on_pages("guidelines")
+
+
+class NamingForm(SettingForm):
+    class Meta(SettingForm.Meta):
+        fields = on_pages("names")
+
+    def store(self, by: Visitor) -> bool:
+        self.done = f"Saved: {Study.Naming(self.instance.naming).label.lower()}."
+        return super().store(by)
+
+
+HOW_TO_GET_FEATURES: Final = (
+    "Disagreement needs features of the answers, and there are none yet. Import them, have the model's "
+    "endpoint tell them, or compute them with a model on this machine: manage.py import_data, traces or "
+    "local_features (docs/self-evaluation.md)."
+)
+
+
+class RatingForm(SettingForm):
+    tasks = TasksField()
+    pairing_feature = forms.ChoiceField(required=False)
+
+    class Meta(SettingForm.Meta):
+        fields = on_pages("rating", "advanced")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Settings that would change nothing here are left out."""
+        super().__init__(*args, **kwargs)
+        known = Pair.objects.filter(prompt__study=self.instance).exclude(gold="")
+        acts = {
+            "gold_share": known.exclude(use="train").exists(),
+            "training_threshold": known.filter(use="train").exists(),
+            "show_references": Reference.objects.filter(prompt__study=self.instance).exists(),
+            "pairing_feature": self._offer_features(),
+            "thinking": Completion.objects.filter(prompt__study=self.instance).exclude(thinking=[]).exists(),
+        }
+        for name, is_used in acts.items():
+            if not is_used and self._is_default(name):
+                self.fields.pop(name, None)
+
+    def _offer_features(self) -> bool:
+        """Whether answers have features to choose from."""
+        names, chosen = stored.names(self.instance), self.instance.pairing_feature
+        offered = [(name, Named.read(name).whole_label) for name in names]
+        if chosen and chosen not in names:
+            offered.append((chosen, f"{chosen} (no answer has it)"))
+        if field := self.fields.get("pairing_feature"):
+            field.choices = [("", "The first that answers have"), *offered]  # type: ignore[attr-defined]
+        if not names and "pairing" in self.fields:
+            self.fields["pairing"].help_text = HOW_TO_GET_FEATURES
+        return bool(names)
+
+    def _is_default(self, name: str) -> bool:
+        return bool(getattr(self.instance, name) == getattr(Study(), name))
+
+    @property
+    def usual(self) -> list[forms.BoundField]:
+        return [each for each in self if SETTINGS[each.name].page == "rating"]
+
+    @property
+    def advanced(self) -> list[forms.BoundField]:
+        return [each for each in self if SETTINGS[each.name].page == "advanced"]
+
+    @property
+    def is_advanced(self) -> bool:
+        """Whether a setting below the usual ones differs from its default, or is wrong."""
+        return any(field.errors or not self._is_default(field.name) for field in self.advanced)
+
+
+class PublishForm(NamedForm, SettingForm):
+    """Saving it publishes a draft."""
+
+    class Meta(SettingForm.Meta):
+        fields = on_pages("publish")
+        field_classes = {"licence": LineField}
+        widgets = {"visibility": forms.RadioSelect}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if field := self.fields.get("visibility"):
+            field.choices = [  # type: ignore[attr-defined]
+                (Study.Visibility.PRIVATE, "Only operators and viewers"),
+                (Study.Visibility.PUBLIC, "Everybody"),
+            ]
+
+    def store(self, by: Visitor) -> bool:
+        changed = list(self.changed_data)
+        if self.instance.is_draft:
+            self.instance.is_draft = False
+            self.done = f"Study published. {why_nothing(self.instance) or 'People can rate now.'}"
+            changed.append("is_draft")
+        return bool(changes.store(self.instance, by, changed))
