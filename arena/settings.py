@@ -405,7 +405,6 @@ LOGGING = {
         "httpx2": {"level": "WARNING"},
         "waitress": {"level": "WARNING"},
         "waitress.queue": {"level": "ERROR"},
-        "openai": {"level": "INFO"},  # below it logs what a model is sent
         "arena.monitoring.requests": {"level": "INFO" if PRODUCTION else "WARNING"},
     },
 }

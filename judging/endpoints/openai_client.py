@@ -1,16 +1,13 @@
-"""Any OpenAI-compatible endpoint, through the official client, with every reply checked.
+"""Any OpenAI-compatible endpoint, with every reply checked (decision 38)."""
 
-Its own retries are off, since nobody would record them; its models of requests and replies are not used,
-since they cost as much as all the rest and check nothing (decision 17).
-"""
-
+import json
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache, partial
-from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import httpx2
 
@@ -20,74 +17,51 @@ from judging.endpoints.completions import FilteredError, checked, failure, parse
 from judging.endpoints.keys import NO_KEY
 from judging.endpoints.reaching import RefusedAddressError, check_address, http_client, within
 
-if TYPE_CHECKING:
-    from openai import OpenAI
-
 Result = TypeVar("Result")
 
 LONGEST_BODY = 8 * 2**20  # bytes of a body that are read, ten times the longest replies of language models
 UNPACKED_AT_ONCE = 2**16  # bytes of a compressed body
 PACKED = frozenset({"gzip", "x-gzip", "deflate"})
 EITHER_HEADER = 47  # zlib's word for: gzip or deflate, by the first bytes
-
-SENT_HEADERS = frozenset(
-    {"host", "accept", "accept-encoding", "connection", "content-type", "content-length", "user-agent"}
-)
-"""Headers of a request, beside the key. The library would add others from the environment."""
+HEADERS = {"Accept": "application/json", "Accept-Encoding": "gzip, deflate", "User-Agent": "likert-arena"}
 
 
-class BodyTooLongError(Exception):
-    """The endpoint sent more than a reply can have."""
-
-
-def bound(response: httpx2.Response) -> None:
-    """An httpx response hook that unpacks a body, and ends one that gets too long."""
+def whole(response: httpx2.Response) -> httpx2.Response:
+    """Read a reply whose body is not read yet, unpacked; raises NoReplyError for one that is too long."""
     # Here, because the library unpacks whatever one read brings, a thousand times as much memory.
-    assert isinstance(response.stream, httpx2.SyncByteStream)  # noqa: S101 - of a client that is not async
-    response.stream = _BoundedStream(response.stream)
     encoding = response.headers.pop("content-encoding", "identity").strip().lower()
+    pieces: Iterable[bytes] = _bounded(response.iter_raw())
     if encoding in PACKED:
-        response.stream = _BoundedStream(_UnpackedStream(response.stream))
+        pieces = _bounded(_unpacked(pieces))
     elif encoding not in ("", "identity"):
-        raise httpx2.DecodingError(f"the reply is compressed in a way that was not asked for: {encoding}")
+        raise NoReplyError(
+            "malformed", f"the reply is compressed in a way that was not asked for: {encoding}"
+        )
+    return httpx2.Response(response.status_code, headers=response.headers, content=b"".join(pieces))
 
 
-class _BoundedStream(httpx2.SyncByteStream):
-    def __init__(self, stream: httpx2.SyncByteStream) -> None:
-        self._stream = stream
-
-    def __iter__(self) -> Iterator[bytes]:
-        size = 0
-        for piece in self._stream:
-            size += len(piece)
-            if size > LONGEST_BODY:
-                raise BodyTooLongError(f"the reply is longer than {LONGEST_BODY:,} bytes")
-            yield piece
-
-    def close(self) -> None:
-        self._stream.close()
+def _bounded(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if size > LONGEST_BODY:
+            raise NoReplyError("malformed", f"the reply is longer than {LONGEST_BODY:,} bytes")
+        yield piece
 
 
-class _UnpackedStream(httpx2.SyncByteStream):
-    def __init__(self, stream: httpx2.SyncByteStream) -> None:
-        self._stream = stream
-
-    def __iter__(self) -> Iterator[bytes]:
-        unpacking = zlib.decompressobj(EITHER_HEADER)
-        try:
-            for piece in self._stream:
-                left = piece
-                while left:
-                    yield unpacking.decompress(left, UNPACKED_AT_ONCE)
-                    left = unpacking.unconsumed_tail
-            yield unpacking.flush()
-        except zlib.error as error:
-            raise httpx2.DecodingError(f"the reply cannot be unpacked: {error}") from error
-        if not unpacking.eof:
-            raise httpx2.DecodingError("the reply ends before its compressed body does")
-
-    def close(self) -> None:
-        self._stream.close()
+def _unpacked(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    unpacking = zlib.decompressobj(EITHER_HEADER)
+    try:
+        for piece in pieces:
+            left = piece
+            while left:
+                yield unpacking.decompress(left, UNPACKED_AT_ONCE)
+                left = unpacking.unconsumed_tail
+        yield unpacking.flush()
+    except zlib.error as error:
+        raise NoReplyError("malformed", f"the reply cannot be unpacked: {error}") from error
+    if not unpacking.eof:
+        raise NoReplyError("malformed", "the reply ends before its compressed body does")
 
 
 NO_LOGPROBS = (
@@ -106,8 +80,8 @@ class OpenAIClient:
     """Raises RefusedAddressError for an address that judges may not ask."""
 
     def __init__(self, base_url: str, api_key: str) -> None:
-        self._api_key = api_key
-        self._client = connect(base_url, api_key)
+        check_address(base_url)
+        self._base_url, self._api_key = base_url.rstrip("/"), api_key
 
     def ask(self, request: Request) -> Reply:
         try:
@@ -136,32 +110,32 @@ class OpenAIClient:
             raise NoReplyError("malformed", f"the reply cannot be read: {self._clean(error)}") from error
 
     def _post(self, path: str, body: dict[str, Any], timeout: float) -> httpx2.Response:
-        import openai  # takes over a second, and only workers ask
-
+        request = httpx2.Request(
+            "POST",
+            f"{self._base_url}{path}",
+            headers=HEADERS | {"Authorization": f"Bearer {self._api_key}"},
+            json=body,
+            extensions={"timeout": httpx2.Timeout(timeout).as_dict()},
+        )
         try:
-            with within(timeout):
-                response: httpx2.Response = self._client.post(
-                    path, body=body, cast_to=httpx2.Response, options={"timeout": timeout}
-                )
-                return response
-        except openai.APITimeoutError as error:
-            kind = "unreachable" if isinstance(error.__cause__, httpx2.ConnectTimeout) else "timeout"
+            with within(timeout), closing(connect(self._base_url).send(request, stream=True)) as sent:
+                response = whole(sent)
+        except httpx2.TimeoutException as error:
+            kind = "unreachable" if isinstance(error, httpx2.ConnectTimeout) else "timeout"
             raise NoReplyError(kind, f"no reply within {timeout:g} s") from error
-        except openai.APIStatusError as error:
-            raise _status_error(error, asks_logprobs="logprobs" in body) from error
-        except openai.APIConnectionError as error:
-            cause = error.__cause__ or error
-            raise NoReplyError(_kind(cause), str(cause)) from error
+        except httpx2.HTTPError as error:
+            # Where nothing was sent, nothing is charged.
+            kind = "unreachable" if isinstance(error, httpx2.ConnectError) else "connection"
+            raise NoReplyError(kind, str(error)) from error
         except RefusedAddressError as error:
             raise NoReplyError("configuration", str(error), retryable=False) from error
-        except BodyTooLongError as error:
-            raise NoReplyError("malformed", str(error)) from error
-        except httpx2.HTTPError as error:
-            raise NoReplyError("connection", str(error)) from error
+        if not response.is_success:
+            raise _status_error(response, asks_logprobs="logprobs" in body)
+        return response
 
     def _address_hint(self) -> str:
         """Return what may be wrong with the address, as a sentence; "" if it looks like one."""
-        path = self._client.base_url.path.rstrip("/")
+        path = httpx2.URL(self._base_url).path
         if path.endswith(("/completions", "/responses", "/messages", "/chat")):
             return "The address must end before /chat/completions."
         if not re.search(r"/v\d", path):
@@ -200,12 +174,17 @@ def redacted(text: str, key: str) -> str:
     return shown
 
 
-def _status_error(error: Any, *, asks_logprobs: bool) -> NoReplyError:
-    headers = error.response.headers
+def _status_error(response: httpx2.Response, *, asks_logprobs: bool) -> NoReplyError:
+    headers, text = response.headers, response.text.strip()
     milliseconds = headers.get("retry-after-ms", "")
     waits = f"{int(milliseconds) / 1000:g}" if milliseconds.isdecimal() else headers.get("retry-after", "")
-    found = failure(error.status_code, error.body, waits[:LONGEST_HEADER])
-    if asks_logprobs and error.status_code in (400, 422) and "logprob" in str(found).lower():
+    try:
+        body = json.loads(text)
+    except ValueError:
+        body = text
+    said = body.get("error", body) if isinstance(body, dict) else body
+    found = failure(response.status_code, said, waits[:LONGEST_HEADER])
+    if asks_logprobs and response.status_code in (400, 422) and "logprob" in str(found).lower():
         found.args = (f"{NO_LOGPROBS} {found}",)
     return found
 
@@ -217,38 +196,10 @@ def _is_of_address(error: NoReplyError) -> bool:
     return error.kind in ("http_404", "http_405") and "model" not in str(error).lower()
 
 
-def _kind(cause: BaseException) -> str:
-    """ "unreachable" if nothing was sent, so nothing is charged."""
-    if isinstance(cause, httpx2.ConnectError):
-        return "unreachable"
-    return "malformed" if isinstance(cause, httpx2.DecodingError) else "connection"
-
-
-_connecting = Lock()
-
-
-def connect(base_url: str, api_key: str) -> "OpenAI":
-    """One client per endpoint and key in this process, so that connections are reused.
-
-    Raises RefusedAddressError.
-    """
-    check_address(base_url)
-    with _connecting:
-        return _connected(base_url, api_key)
-
-
 @lru_cache(maxsize=32)
-def _connected(base_url: str, api_key: str) -> "OpenAI":
-    from openai import OpenAI  # see ask
-
-    def only_ours(sent: httpx2.Request) -> None:
-        for name in sent.headers.keys() - SENT_HEADERS:
-            del sent.headers[name]
-        sent.headers["Accept-Encoding"] = "gzip, deflate"
-        sent.headers["Authorization"] = f"Bearer {api_key}"
-
-    http = http_client(base_url, event_hooks={"request": [only_ours], "response": [bound]})
-    return OpenAI(base_url=base_url, api_key=api_key, max_retries=0, http_client=http)
+def connect(base_url: str) -> httpx2.Client:
+    """One client per endpoint in this process, so that connections are reused."""
+    return http_client(base_url)
 
 
 def body_of(request: Request) -> dict[str, Any]:

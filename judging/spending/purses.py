@@ -4,24 +4,21 @@ The most a call can cost is reserved before it is made, from its purse and all a
 replaced by its cost at its end, in the transactions that commit the call. These lock purses until they end,
 those of runs first, then those of studies, then that of the day, so call them last.
 
-A purse that lies in no other takes one update. ``lock_all`` keeps everybody out while purses are put around
-others, so that what was reserved before is known when another purse begins to count it.
+``lock_all`` keeps everybody out while purses are put around others, so that what was reserved before is known
+when another purse begins to count it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import accumulate
 from typing import Any, Final
 
 from django.db import connection, transaction
-from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Sum, Value
-from django.db.models.expressions import RawSQL
-from django.db.models.functions import Coalesce, NullIf, Round
+from django.db.models import Q, QuerySet, Sum
 from django.utils import timezone
 
-from arena.models.compiled import CompiledFor, CompiledUpdate, given
 from judging.endpoints import costs
 from judging.endpoints.costs import Prices
 from judging.judges.asked import AskedModel
@@ -55,13 +52,10 @@ class Granted:
     bound: Decimal | None = None
 
 
-_PRICES: Final = CompiledFor(lambda models: Price.objects.filter(model__in=models))
-
-
 def prices_of(asked: Iterable[AskedModel]) -> list[Prices | None]:
     """The price of each model at its endpoint; None where it is not known."""
     asked = list(asked)
-    rows = _PRICES({each.model for each in asked})
+    rows = Price.objects.filter(model__in={each.model for each in asked})
     known = {(row.model, row.base_url.rstrip("/")): row for row in rows}
     found = (known.get((each.model, each.base_url)) or known.get((each.model, "")) for each in asked)
     return [row.prices if row else None for row in found]
@@ -99,73 +93,21 @@ def reserve(
     groups: dict[Payer, list[_Priced]] = defaultdict(list)
     prices = prices_of(model for _, model in asking) if prices is None else prices
     for (call, model), price in zip(asking, prices, strict=True):
-        groups[call.payer].append(_Priced(call, model, price))
-    at_once = {payer for payer in sorted(groups) if _reserve_at_once(payer, groups[payer])}
-    granted = {payer: Granted(len(groups[payer])) for payer in at_once}
-    if left := groups.keys() - at_once:
-        granted |= {payer: _reserve(chain, groups[payer]) for payer, chain in _locked(left).items()}
-    return granted
+        groups[call.payer].append((call, model, price))
+    return {payer: _reserve(chain, groups[payer]) for payer, chain in _locked(groups).items()}
 
 
-@dataclass
-class _Priced:
-    call: PaidCall
-    model: AskedModel
-    price: Prices | None
-
-    @property
-    def bound(self) -> Decimal | None:
-        """The most that the call can cost; None if that is not known."""
-        if self.price is None or self.model.reply_limit is None:
-            return None
-        sent = costs.most_prompt_tokens(self.call.messages) + costs.most_option_tokens(self.model.options)
-        return self.price.of(sent, self.model.reply_limit)
-
-
-def _reserve_at_once(payer: Payer, group: Sequence[_Priced]) -> bool:
-    """Reserve for all calls of a run whose purse lies in no other, by one update, if they fit."""
-    kind, run = payer
-    currencies = {each.price.currency for each in group if each.price}
-    if kind != "run" or len(currencies) > 1:
-        return False
-    bounds = [each.bound for each in group]
-    together = sum((bound or ZERO for bound in bounds), ZERO)
-    at_most = None if None in bounds else together  # no budget is at least NULL
-    currency = next(iter(currencies), "")
-    if not _RESERVE(run=run, together=together, at_most=at_most, currency=currency):
-        return False
-    _note(group, bounds)
-    return True
-
-
-def _amount(name: str) -> RawSQL:
-    return given(name, Purse._meta.get_field("reserved"))
-
-
-def _that_fit() -> QuerySet[Purse]:
-    """The purse of a running run, if it lies in no other and has room in the currency."""
-    running = JudgeRun.objects.filter(pk=OuterRef("run"), state=JudgeRun.State.RUNNING)
-    room = Q(budget=None) | Q(budget__gte=Round(F("spent") + F("reserved") + _amount("at_most"), precision=8))
-    rows = Purse.objects.filter(room, Exists(running), run__pk=given("run"), within=None)
-    return rows.filter(currency__in=[Value(""), _CURRENCY])
-
-
-_CURRENCY: Final = Coalesce(NullIf(given("currency", CharField()), Value("")), F("currency"))
-_RESERVE: Final = CompiledUpdate(
-    _that_fit, reserved=Round(F("reserved") + _amount("together"), precision=8), currency=_CURRENCY
-)
+_Priced = tuple[PaidCall, AskedModel, Prices | None]
 
 
 def _reserve(chain: Sequence[Purse], group: Sequence[_Priced]) -> Granted:
     """Reserve for as many calls as fit into every purse of a locked chain, from the first on."""
     if chain and chain[0].run and chain[0].run.state != JudgeRun.State.RUNNING:
         return Granted(0)
-    known = next((each.price.currency for each in group if each.price), "")
+    known = next((price.currency for *_, price in group if price), "")
     currency = next((purse.currency for purse in reversed(chain) if purse.currency), known)
-    for each in group:
-        if each.price and each.price.currency != currency:
-            each.price = None
-    bounds = [each.bound for each in group]
+    prices = [price if price and price.currency == currency else None for *_, price in group]
+    bounds = [_bound(call, model, price) for (call, model, _), price in zip(group, prices, strict=True)]
     limited = [purse for purse in chain if purse.budget is not None]
     count, together = _fitting(limited, bounds)
     if not count:
@@ -174,8 +116,18 @@ def _reserve(chain: Sequence[Purse], group: Sequence[_Priced]) -> Granted:
         purse.reserved += together
         purse.currency = purse.currency or currency
         purse.save(update_fields=["reserved", "currency"])
-    _note(group[:count], bounds)
+    for (call, *_), price, bound in zip(group[:count], prices, bounds, strict=False):
+        call.prompt_price, call.completion_price = (price.prompt, price.completion) if price else (None, None)
+        call.reserved = bound or ZERO
     return Granted(count)
+
+
+def _bound(call: PaidCall, model: AskedModel, price: Prices | None) -> Decimal | None:
+    """The most that a call can cost; None if that is not known."""
+    if price is None or model.reply_limit is None:
+        return None
+    sent = costs.most_prompt_tokens(call.messages) + costs.most_option_tokens(model.options)
+    return price.of(sent, model.reply_limit)
 
 
 def _fitting(limited: Sequence[Purse], bounds: Sequence[Decimal | None]) -> tuple[int, Decimal]:
@@ -200,13 +152,6 @@ def _empty(limited: Sequence[Purse], bound: Decimal | None) -> Purse | None:
     return next((each for each in limited if not each.reserved and _room(each) < bound), None)
 
 
-def _note(group: Sequence[_Priced], bounds: Sequence[Decimal | None]) -> None:
-    for each, bound in zip(group, bounds, strict=False):
-        call, price = each.call, each.price
-        call.prompt_price, call.completion_price = (price.prompt, price.completion) if price else (None, None)
-        call.reserved = bound or ZERO
-
-
 def settle(calls: Iterable[PaidCall]) -> None:
     """Replace the reservations of ended calls by their costs; sets ``cost`` and ``reserved`` for the caller
     to store.
@@ -220,13 +165,7 @@ def settle(calls: Iterable[PaidCall]) -> None:
         released[call.payer] += call.reserved
         spent[call.payer] += call.cost or ZERO
         call.reserved = ZERO
-    left = [
-        payer
-        for payer in sorted(released)  # in one order everywhere, so that no two wait for each other
-        if (released[payer] or spent[payer])
-        and not _settle_at_once(payer, _changed(reserved=-released[payer], spent=spent[payer]))
-    ]
-    for payer, chain in _locked(left).items() if left else ():
+    for payer, chain in _locked(payer for payer in released if released[payer] or spent[payer]).items():
         for purse in chain:
             purse.reserved -= released[payer]
             purse.spent += spent[payer]
@@ -248,11 +187,6 @@ def settle_again(call: TrialCall) -> None:
             purse.save(update_fields=["spent"])
 
 
-def _settle_at_once(payer: Payer, changes: dict[str, Any]) -> bool:
-    kind, run = payer
-    return kind == "run" and bool(Purse.objects.filter(run=run, within=None).update(**changes))
-
-
 def _locked(payers: Iterable[Payer]) -> dict[Payer, list[Purse]]:
     """The purses that each pays from, from the inside out, locked and as they are now."""
     payers = list(payers)
@@ -261,31 +195,27 @@ def _locked(payers: Iterable[Payer]) -> dict[Payer, list[Purse]]:
     inner = [*(rows.filter(run__in=runs).select_related("run") if runs else ())]
     inner += rows.filter(writing__in=writing) if writing else ()
     own = {_payer_of(purse): purse for purse in inner}
-    outer = {purse.within_id for purse in own.values()}
-    found = {
-        purse.pk: purse for purse in rows.filter(Q(pk__in=outer) | Q(study__in=studies), scope=Scope.STUDY)
-    }
-    day = rows.filter(scope=Scope.DAY).first()
-    if day:
-        _begin_day(day)
-        found[day.pk] = day
+    found: dict[int | None, Purse] = {}
+    day = None
+    if (outer := {purse.within_id for purse in inner} - {None}) or studies:
+        around = rows.filter(Q(pk__in=outer) | Q(study__in=studies), scope=Scope.STUDY)
+        found = {purse.pk: purse for purse in around}
+        if day := rows.filter(scope=Scope.DAY).first():
+            _begin_day(day)
+            found[day.pk] = day
     by_study = {purse.study_id: purse for purse in found.values()}
-    chains = {}
-    for payer in payers:
-        kind, pk = payer
-        purse = by_study.get(pk, day) if kind == "study" else own.get(payer)
-        chains[payer] = list(_chain(purse, found))
-    return chains
+    first = {("study", pk): by_study.get(pk, day) for pk in studies} | own
+    return {payer: list(_chain(first.get(payer), found)) for payer in payers}
 
 
 def _payer_of(purse: Purse) -> Payer:
     return ("writing", purse.writing_id) if purse.writing_id else ("run", purse.run_id or 0)
 
 
-def _chain(purse: Purse | None, found: Mapping[int, Purse]) -> Iterable[Purse]:
+def _chain(purse: Purse | None, found: Mapping[int | None, Purse]) -> Iterator[Purse]:
     while purse:
         yield purse
-        purse = found.get(purse.within_id or 0)
+        purse = found.get(purse.within_id)
 
 
 def _begin_day(purse: Purse) -> None:
@@ -297,45 +227,32 @@ def _begin_day(purse: Purse) -> None:
 
 
 def settle_deleted() -> None:
-    """Count reservations without calls in flight as spent: those calls were deleted by hand."""
-    for kind, calls in (("run", JudgeCall.objects), ("writing", WritingCall.objects)):
-        in_flight = calls.filter(state=JudgeCall.State.IN_FLIGHT)
-        left = Purse.objects.filter(**{f"{kind}__isnull": False}, reserved__gt=0)
-        left = left.exclude(**{f"{kind}__in": in_flight.values("run")})
-        for run in left.order_by("pk").values_list(kind, flat=True):
-            _settle_lost_of((kind, run), in_flight.filter(run=run))
-    for pk in Purse.objects.exclude(scope=Scope.RUN).order_by("pk").values_list("pk", flat=True):
-        _settle_lost(pk)
+    """Count what is reserved for no call in flight as spent: those calls were deleted."""
+    for scope in Scope:  # from the inside out
+        left = Purse.objects.filter(scope=scope, reserved__gt=0).order_by("pk")
+        for pk in left.values_list("pk", flat=True):
+            _settle_deleted_of(pk)
 
 
 @transaction.atomic
-def _settle_lost_of(payer: Payer, in_flight: QuerySet[Any]) -> None:
+def _settle_deleted_of(pk: int) -> None:
     # Locked first: who has reserved since has written the calls, too.
-    [chain] = _locked([payer]).values()
-    if chain and not in_flight.exists():
-        lost = chain[0].reserved
-        for purse in chain:
-            purse.reserved -= lost
-            purse.spent += lost
-            purse.save(update_fields=["reserved", "spent"])
-
-
-@transaction.atomic
-def _settle_lost(pk: int) -> None:
-    """The same for a purse around others, of which some were deleted."""
-    purse = Purse.objects.select_for_update(no_key=True).filter(pk=pk, reserved__gt=0).first()
-    if purse is None:
-        return
-    lost = purse.reserved - reserved_within(purse)
-    if lost > 0:
-        Purse.objects.filter(pk=pk).update(**_changed(reserved=-lost, spent=lost))
+    purse = Purse.objects.select_for_update(no_key=True).filter(pk=pk).first()
+    if purse and (lost := purse.reserved - reserved_within(purse)) > 0:
+        purse.reserved -= lost
+        purse.spent += lost
+        purse.save(update_fields=["reserved", "spent"])
 
 
 def reserved_within(purse: Purse) -> Decimal:
-    """What the purses in this one have reserved, and the proposals that reserve from it first."""
-    asked = ProposalCall.objects.filter(state=ProposalCall.State.IN_FLIGHT)
-    own = {"prompt__study": purse.study} if purse.study else {"prompt__study__purse": None}
-    return total(purse.inner.all(), "reserved") + total(asked.filter(**own), "reserved")
+    """What the calls in flight that a purse pays first have reserved, and the purses within it."""
+    whose: dict[str, Any] = {"state": JudgeCall.State.IN_FLIGHT}
+    if purse.run_id:
+        return total(JudgeCall.objects.filter(run=purse.run_id, **whose), "reserved")
+    if purse.writing_id:
+        return total(WritingCall.objects.filter(run=purse.writing_id, **whose), "reserved")
+    whose |= {"prompt__study": purse.study} if purse.study else {"prompt__study__purse": None}
+    return total(purse.inner.all(), "reserved") + total(ProposalCall.objects.filter(**whose), "reserved")
 
 
 def total(rows: QuerySet[Any], amount: str) -> Decimal:
@@ -355,8 +272,3 @@ def _cost(call: PaidCall) -> Decimal | None:
         tokens = costs.reply_tokens(call.completion_tokens, call.reasoning_tokens)
         return Prices(call.prompt_price, call.completion_price).of(call.prompt_tokens, tokens)
     return call.reserved or None
-
-
-def _changed(**by: Decimal) -> dict[str, Any]:
-    """An update of amounts, rounded: SQLite adds in binary."""
-    return {amount: Round(F(amount) + change, precision=8) for amount, change in by.items()}
