@@ -1,25 +1,40 @@
 """Putting a backup into a database, all of it or nothing."""
 
-from collections.abc import Callable, Iterator
+import zipfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from pathlib import Path
+from typing import Final
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import ValidationError
 from django.core.management.color import no_style
+from django.core.serializers import deserialize
+from django.core.serializers.base import DeserializationError
 from django.db import DataError, IntegrityError, connection, transaction
 
 from arena.audit.recording import Kind, record
-from arena.backup.archive import Archive, ArchiveError, Manifest
-from arena.backup.tables import LEFT_OUT, MADE_BY_MIGRATIONS, Table, migrations, named_as_here, tables
+from arena.backup.archive import Manifest, checked, member_of
+from arena.backup.tables import LEFT_OUT, migrations, named_as_here, tables
 from arena.models import Comparison, Study, StudyEvent, invariants
 
-BATCH_BYTES: Final = 4_000_000  # of rows in memory, besides the one that makes it more
-_UNFIT: Final = (IntegrityError, DataError, ValidationError, ValueError, TypeError, IndexError, OverflowError)
-"""What Python and a database raise of values that a column cannot hold."""
+MADE_BY_MIGRATIONS: Final = {"django_content_type", "auth_permission"}
+"""An empty database has rows here."""
+
+_UNFIT: Final = (
+    DeserializationError,
+    IntegrityError,
+    DataError,
+    ValidationError,
+    ArithmeticError,
+    ValueError,
+    TypeError,
+    LookupError,
+)
+"""Errors of Django, Python and databases about values that a column cannot hold."""
 
 
 class RestoreError(Exception):
@@ -48,13 +63,13 @@ def content() -> Content:
     )
 
 
-def restore(archive: Archive, *, replace: bool) -> Content:
+def restore(path: Path, *, replace: bool) -> tuple[Content, Manifest]:
     """Fill the database with the backup; what was there before, where it is replaced.
 
     In one transaction: who kills it changes nothing. Raises RestoreError, ArchiveError and TablesError.
     """
-    _require_same_tables(archive.manifest)
-    archive.check()
+    manifest = checked(path)
+    _require_same_migrations(manifest)
     with transaction.atomic():
         _keep_others_out()
         before = content()
@@ -64,19 +79,19 @@ def restore(archive: Archive, *, replace: bool) -> Content:
                 "DATABASE_URL, or use --replace, which deletes everything in this one first."
             )
         _empty()
-        for table in tables():
-            with _in_words(f"A row of the table {table.name} cannot be stored"):
-                _fill(table, archive)
+        with zipfile.ZipFile(path) as archive:
+            for name in tables():
+                with _in_words(f"A row of the table {name} cannot be stored"):
+                    _fill(archive, member_of(name))
         with _in_words("Rows of the backup refer to rows that it lacks"):
             connection.check_constraints()
         _continue_numbering()
-        made_at = archive.manifest.moment
-        record(Kind.BACKUP, None, f"Restored from the backup of {made_at}. Before: {before}.")
+        record(Kind.BACKUP, None, f"Restored from the backup of {manifest.moment}. Before: {before}.")
     ContentType.objects.clear_cache()
-    return before
+    return before, manifest
 
 
-def _require_same_tables(manifest: Manifest) -> None:
+def _require_same_migrations(manifest: Manifest) -> None:
     if set(migrations()) != named_as_here(manifest.migrations):
         ours = ("arena.", "judging.", "leaderboard.")
         last = {name.partition(".")[0]: name for name in sorted(manifest.migrations) if name.startswith(ours)}
@@ -85,12 +100,12 @@ def _require_same_tables(manifest: Manifest) -> None:
             f"{', '.join(last.values())}; this is version {settings.VERSION} with others. "
             "Install that version, restore, then upgrade."
         )
-    theirs = {member.table: member.columns for member in manifest.tables}
-    for table in tables():
-        if sorted(theirs.pop(table.name, [])) != sorted(table.columns):
-            raise ArchiveError(f"The backup lacks the table {table.name}, or some of its columns.")
-    if theirs:
-        raise ArchiveError(f"The backup has a table that this version does not know: {min(theirs)}.")
+
+
+def _fill(archive: zipfile.ZipFile, member: str) -> None:
+    with archive.open(member) as lines:
+        for row in deserialize("jsonl", lines):
+            row.object.save_base(raw=True, force_insert=True)
 
 
 def _keep_others_out() -> None:
@@ -101,7 +116,7 @@ def _keep_others_out() -> None:
 
 
 def _all_names() -> list[str]:
-    return sorted({table.name for table in tables()} | LEFT_OUT)
+    return sorted(tables().keys() | LEFT_OUT)
 
 
 def _first_filled() -> str:
@@ -124,33 +139,9 @@ def _empty() -> None:
             cursor.execute(statement)
 
 
-def _fill(table: Table, archive: Archive) -> None:
-    columns = next(member.columns for member in archive.manifest.tables if member.table == table.name)
-    order = [columns.index(name) for name in table.columns]
-    statement, parameters = table.insertion()
-    with connection.cursor() as cursor:
-        for rows in _batches(archive, table, lambda row: parameters([row[at] for at in order])):
-            cursor.executemany(statement, rows)
-
-
-def _batches(
-    archive: Archive, table: Table, read: Callable[[list[Any]], list[Any]]
-) -> Iterator[list[list[Any]]]:
-    batch: list[list[Any]] = []
-    held = 0
-    for row, size in archive.rows(table.name):
-        batch.append(read(row))
-        held += size
-        if held > BATCH_BYTES:
-            yield batch
-            batch, held = [], 0
-    if batch:
-        yield batch
-
-
 @contextmanager
 def _in_words(what: str) -> Iterator[None]:
-    """A sentence for rows that this database cannot hold; that the database is away is none of them."""
+    """Raise RestoreError for rows that this database cannot hold, and not for a database that is away."""
     try:
         yield
     except _UNFIT as error:
@@ -160,7 +151,6 @@ def _in_words(what: str) -> Iterator[None]:
 
 
 def _continue_numbering() -> None:
-    models = [table.model for table in tables()]
     with connection.cursor() as cursor:
-        for statement in connection.ops.sequence_reset_sql(no_style(), models):
+        for statement in connection.ops.sequence_reset_sql(no_style(), list(tables().values())):
             cursor.execute(statement)

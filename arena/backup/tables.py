@@ -1,98 +1,19 @@
-"""The tables of a backup: which there are, their order, and how a value is written down."""
+"""The tables of a backup in their order, and the migrations that made them."""
 
-import base64
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
+from collections.abc import Iterable
 from graphlib import TopologicalSorter
-from typing import Any, Final
-from uuid import UUID
+from typing import Final
 
 from django.apps import apps
 from django.db import connection, models
 from django.db.migrations.loader import MigrationLoader
-from django.utils.duration import duration_iso_string
 
 LEFT_OUT: Final = {"django_session"}
 """Whoever was signed in signs in again: a copy of a session would let its reader in."""
 
-MADE_BY_MIGRATIONS: Final = {"django_content_type", "auth_permission"}
-"""An empty database has rows here."""
 
-MANY: Final = 200  # rows in memory at a time
-ONE: Final = 1  # of tables that hold files, in pieces of a megabyte or whole
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table and its columns. Rows are lists of values in the order of the columns."""
-
-    model: type[models.Model]
-
-    @property
-    def name(self) -> str:
-        return self.model._meta.db_table
-
-    @property
-    def fields(self) -> "list[models.Field[Any, Any]]":
-        return list(self.model._meta.concrete_fields)
-
-    @property
-    def columns(self) -> list[str]:
-        return [str(field.column) for field in self.fields]
-
-    @property
-    def at_a_time(self) -> int:
-        return ONE if any(isinstance(field, models.BinaryField) for field in self.fields) else MANY
-
-    def rows(self) -> Iterator[list[Any]]:
-        """Every row by its key, as what JSON can say."""
-        names = [field.attname for field in self.fields]
-        found = self.model._base_manager.order_by("pk").values_list(*names)
-        for row in found.iterator(chunk_size=self.at_a_time):
-            yield [_plain(value) for value in row]
-
-    def insertion(self) -> tuple[str, Callable[[list[Any]], list[Any]]]:
-        """The statement that adds a row, and what makes its parameters of a row of ``rows``.
-
-        Past the ORM, which would set the times of rows that are made now.
-        """
-        quote = connection.ops.quote_name
-        places = ", ".join(["%s"] * len(self.fields))
-        columns = ", ".join(quote(name) for name in self.columns)
-        statement = f"INSERT INTO {quote(self.name)} ({columns}) VALUES ({places})"  # noqa: S608
-        fields = self.fields
-
-        def parameters(row: list[Any]) -> list[Any]:
-            return [_stored(field, value) for field, value in zip(fields, row, strict=True)]
-
-        return statement, parameters
-
-
-def _plain(value: Any) -> Any:
-    """What ``Field.to_python`` reads again."""
-    if isinstance(value, datetime | date | time):
-        return value.isoformat()
-    if isinstance(value, Decimal | UUID):
-        return str(value)
-    if isinstance(value, timedelta):
-        return duration_iso_string(value)
-    if isinstance(value, bytes | memoryview | bytearray):
-        return base64.b64encode(value).decode()
-    return value
-
-
-def _stored(field: "models.Field[Any, Any]", value: Any) -> Any:
-    if isinstance(field, models.JSONField):
-        if value is None and not field.null:
-            return connection.ops.adapt_json_value(None, field.encoder)
-        return field.get_db_prep_save(value, connection)
-    return field.get_db_prep_save(field.to_python(value), connection)
-
-
-def tables() -> list[Table]:
-    """All that are backed up, each after those that its rows refer to, as our triggers look those up."""
+def tables() -> dict[str, type[models.Model]]:
+    """Models by table, without those left out, each after the ones it refers to, which triggers look up."""
     there = {
         model._meta.db_table: model
         for model in apps.get_models(include_auto_created=True)
@@ -106,7 +27,7 @@ def tables() -> list[Table]:
             if field.is_relation and isinstance(field.related_model, type)
         }
         refers[name] = others - {name}
-    return [Table(there[name]) for name in TopologicalSorter(refers).static_order() if name in there]
+    return {name: there[name] for name in TopologicalSorter(refers).static_order() if name in there}
 
 
 class TablesError(Exception):

@@ -1,6 +1,5 @@
 """Backups of an arena in which raters answer the whole time, and restores that are killed."""
 
-import json
 import random
 import shutil
 import sqlite3
@@ -30,7 +29,7 @@ BETWEEN = 40
 """Answers between two backups."""
 
 PATIENCE = 300.0
-LOG = "arena_studyevent"
+PASSING = {"arena_studyevent.jsonl", "manifest.json"}
 BLANK = "blank"
 """The database of PostgreSQL that is copied for every target."""
 
@@ -186,11 +185,10 @@ def _course(arena: Place, folder: Path, say: Say) -> list[Line]:
     ]
 
 
-def _stated(file: Path) -> dict[str, tuple[int, str]]:
-    """Rows and checksum of each table of a backup; not of the log, to which a restore adds a line."""
+def _stated(file: Path) -> dict[str, int]:
+    """Checksum of each table of a backup; not of the log, to which a restore adds a line."""
     with zipfile.ZipFile(file) as archive:
-        tables = json.loads(archive.read("manifest.json"))["tables"]
-    return {each["table"]: (each["rows"], each["sha256"]) for each in tables if each["table"] != LOG}
+        return {each.filename: each.CRC for each in archive.infolist() if each.filename not in PASSING}
 
 
 def _kill(target: Target, first: Path, last: Path, say: Say) -> list[Line]:

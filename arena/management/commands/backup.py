@@ -30,13 +30,8 @@ class Command(ArenaCommand):
             raise CommandError(output.refusal(out, error)) from error
         try:
             record(Kind.BACKUP, None, f"Backup made, as of {manifest.moment}.")
-        except (
-            DatabaseError
-        ) as error:  # the disk is full, or the database away: the file is whole all the same
+        except DatabaseError as error:  # the disk is full, or the database away
             self.stderr.write(f"The backup is whole, but the audit log could not be written ({error}).")
         if not output.streams(out):
-            rows = sum(member.rows for member in manifest.tables)
-            self.stdout.write(
-                f"{out}: {rows:,} rows of {len(manifest.tables)} tables as of {manifest.moment}, "
-                f"{out.stat().st_size / 1e6:.1f} MB. It holds password hashes: keep it private."
-            )
+            size = f"{out.stat().st_size / 1e6:.1f} MB"
+            self.stdout.write(f"{out}: {manifest}, {size}. It holds password hashes: keep it private.")

@@ -1,12 +1,12 @@
 from argparse import ArgumentParser
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from arena.backup import archive
+from arena.backup.archive import ArchiveError, checked
 from arena.backup.restoring import RestoreError, content, restore
 from arena.backup.tables import TablesError
 from arena.management.command import ArenaCommand
@@ -30,23 +30,14 @@ class Command(ArenaCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         path = Path(options["path"])
         try:
-            with archive.opened(path) as found, ExitStack() as stack:
-                if options["check"]:
-                    self._check(path, found)
-                    return
-                if settings.EMBEDDED_WORKER:
-                    stack.enter_context(only_server())
-                before = restore(found, replace=options["replace"])
-        except (archive.ArchiveError, RestoreError, TablesError, ServerError) as error:
+            if options["check"]:
+                manifest = checked(path)
+                self.stdout.write(f"{path} is whole: {manifest}, made by version {manifest.version}.")
+                return
+            with only_server() if settings.EMBEDDED_WORKER else nullcontext():
+                before, manifest = restore(path, replace=options["replace"])
+        except (ArchiveError, RestoreError, TablesError, ServerError) as error:
             raise CommandError(str(error)) from error
         if options["replace"]:
             self.stdout.write(f"Deleted: {before}.")
-        self.stdout.write(f"Restored: {content()}, as of {found.manifest.moment}.")
-
-    def _check(self, path: Path, found: archive.Archive) -> None:
-        found.check()
-        rows = sum(member.rows for member in found.manifest.tables)
-        self.stdout.write(
-            f"{path} is whole: {rows:,} rows of {len(found.manifest.tables)} tables as of "
-            f"{found.manifest.moment}, made by version {found.manifest.version}."
-        )
+        self.stdout.write(f"Restored: {content()}, as of {manifest.moment}.")
