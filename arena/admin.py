@@ -1,11 +1,12 @@
 """Django's admin: rows to look up."""
 
-from typing import Any
+from typing import Any, Final
 
 from allauth.socialaccount.models import SocialApp, SocialToken
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
+from django.db.models import Model
 from django.http import HttpRequest
 
 from arena.models import (
@@ -57,156 +58,119 @@ class CriterionInline(ReadOnly, admin.TabularInline):  # type: ignore[type-arg]
     model = CriterionRating
 
 
-@admin.register(Study)
-class StudyAdmin(ReadOnlyAdmin):
-    list_display = ["name", "slug", "visibility", "points", "closed_at"]
-    list_filter = ["visibility", "points", "simulated", ("closed_at", admin.EmptyFieldListFilter)]
-    search_fields = ["name", "slug"]
+def look_up(
+    model: type[Model], columns: str, filters: str = "", search: str = "", related: str = "", **options: Any
+) -> None:
+    """Show rows of a model and what columns and ``related`` refer to; ``field?`` filters by emptiness."""
+    listed = columns.split()
+    referred = [field.name for field in model._meta.concrete_fields if field.is_relation]
+    admin.site.register(
+        model,
+        ReadOnlyAdmin,
+        list_display=listed,
+        list_filter=[
+            (name[:-1], admin.EmptyFieldListFilter) if name.endswith("?") else name
+            for name in filters.split()
+        ],
+        list_select_related=[*(name for name in referred if name in listed), *related.split()],
+        search_fields=search.split(),
+        **options,
+    )
 
 
-@admin.register(StudyEvent)
-class StudyEventAdmin(ReadOnlyAdmin):
-    list_display = ["at", "study", "kind", "by", "rater", "note"]
-    list_filter = ["kind", "study"]
-    list_select_related = ["study", "by", "rater"]
-    search_fields = ["note"]
+_OPINION: Final = "study rater__kind status reason source is_current"
+_NAMED: Final = "external_id rater__name rater__slug completion__prompt__external_id"
+_BY_DAY: Final = {"date_hierarchy": "created_at"}
 
-
-@admin.register(Prompt)
-class PromptAdmin(ReadOnlyAdmin):
-    list_display = ["external_id", "study", "subset", "category", "domain"]
-    list_filter = ["study", "category", "subset"]
-    list_select_related = ["study"]
-    search_fields = ["external_id", "turns"]
-    inlines = [ReferenceInline]
-
-
-@admin.register(Contestant)
-class ContestantAdmin(ReadOnlyAdmin):
-    list_display = ["name", "study", "kind", "family", "organisation", "size", "retired_at"]
-    list_filter = ["study", "kind", ("retired_at", admin.EmptyFieldListFilter)]
-    list_select_related = ["study"]
-    search_fields = ["name", "slug", "family", "organisation"]
-
-
-@admin.register(Completion)
-class CompletionAdmin(ReadOnlyAdmin):
-    list_display = ["pk", "prompt", "contestant", "version", "is_current", "is_empty"]
-    list_filter = ["prompt__study", "is_empty", "is_current", "prompt__category"]
-    list_select_related = ["prompt", "contestant"]
-    search_fields = ["external_id", "prompt__external_id", "contestant__name"]
-
-
-@admin.register(CompletionFeature)
-class CompletionFeatureAdmin(ReadOnlyAdmin):
-    list_display = ["completion", "turn", "name", "variant", "value", "source"]
-    list_filter = ["completion__prompt__study", "variant", "name"]
-    list_select_related = ["completion"]
-    search_fields = ["name", "source", "completion__prompt__external_id", "completion__contestant__name"]
-
-
-@admin.register(Pair)
-class PairAdmin(ReadOnlyAdmin):
-    list_display = ["pk", "prompt", "first", "second", "use", "gold", "people_ratings", "judge_ratings"]
-    list_filter = ["prompt__study", "use", "gold"]
-    list_select_related = ["prompt", "first", "second"]
-    search_fields = ["prompt__external_id", "first__contestant__name", "second__contestant__name"]
-
-
-@admin.register(Rater)
-class RaterAdmin(ReadOnlyAdmin):
-    list_display = ["name", "kind", "slug", "study", "simulated", "paused_at"]
-    list_filter = ["kind", "simulated", "groups", "study", ("paused_at", admin.EmptyFieldListFilter)]
-    list_select_related = ["study"]
-    search_fields = ["name", "slug", "user__username"]
-
-
-@admin.register(RaterGroup)
-class RaterGroupAdmin(ReadOnlyAdmin):
-    list_display = ["name", "slug"]
-    search_fields = ["name", "slug"]
-
-
-@admin.register(Membership)
-class MembershipAdmin(ReadOnlyAdmin):
-    list_display = ["rater", "study", "role", "joined_at", "trained_at", "paused_at", "left_out_at"]
-    list_filter = ["study", "role"]
-    list_select_related = ["rater", "study"]
-    search_fields = ["rater__name", "rater__user__username"]
-
-
-@admin.register(Invitation)
-class InvitationAdmin(ReadOnlyAdmin):
-    list_display = ["__str__", "study", "role", "uses", "max_uses", "expires_at", "revoked_at"]
-    list_filter = ["study", ("revoked_at", admin.EmptyFieldListFilter)]
-    list_select_related = ["study"]
-    search_fields = ["note"]
-
-
-@admin.register(ApiToken)
-class ApiTokenAdmin(ReadOnlyAdmin):
-    list_display = ["__str__", "rater", "scopes", "created_at", "revoked_at"]
-    list_filter = [("revoked_at", admin.EmptyFieldListFilter)]
-    list_select_related = ["rater"]
-    search_fields = ["label", "rater__name", "rater__slug"]
-    exclude = ["digest"]
-
-
-@admin.register(Assignment)
-class AssignmentAdmin(ReadOnlyAdmin):
-    list_display = [
-        *("public_id", "study", "rater", "kind", "pair", "completion", "swapped", "repeat", "state"),
-        "leased_until",
-    ]
-    list_filter = ["state", "kind", "study", "rater__kind"]
-    list_select_related = ["study", "rater", "pair", "completion"]
-    search_fields = ["public_id", "rater__name", "rater__slug"]
-    date_hierarchy = "created_at"
-
-
-@admin.register(Comparison)
-class ComparisonAdmin(ReadOnlyAdmin):
-    list_display = [
-        *("pk", "study", "rater", "pair", "swapped", "status", "rating", "points", "reason"),
-        *("source", "is_current", "created_at"),
-    ]
-    list_filter = ["study", "rater__kind", "status", "reason", "source", "points", "is_current"]
-    list_select_related = ["study", "rater", "pair"]
-    search_fields = ["external_id", "rater__name", "rater__slug", "pair__prompt__external_id"]
-    date_hierarchy = "created_at"
-    inlines = [CriterionInline]
-
-
-@admin.register(Question)
-class QuestionAdmin(ReadOnlyAdmin):
-    list_display = ["__str__", "prompt", "text", "required", "proposed_by", "is_accepted", "is_current"]
-    list_filter = ["is_current", "is_accepted", "required", "prompt__study"]
-    list_select_related = ["prompt"]
-    search_fields = ["text", "prompt__external_id", "proposed_by"]
-
-
-class TextOpinionAdmin(ReadOnlyAdmin):
-    list_filter = ["study", "rater__kind", "status", "reason", "source", "is_current"]
-    search_fields = ["external_id", "rater__name", "rater__slug", "completion__prompt__external_id"]
-    date_hierarchy = "created_at"
-
-
-@admin.register(Score)
-class ScoreAdmin(TextOpinionAdmin):
-    list_display = [
-        *("pk", "study", "rater", "completion", "turn", "status", "value", "lowest", "highest", "reason"),
-        *("source", "is_current", "created_at"),
-    ]
-    list_select_related = ["study", "rater", "completion"]
-
-
-@admin.register(Answer)
-class AnswerAdmin(TextOpinionAdmin):
-    list_display = [
-        *("pk", "study", "rater", "completion", "question", "status", "value", "reason"),
-        *("source", "is_current", "created_at"),
-    ]
-    list_select_related = ["study", "rater", "completion", "question"]
+look_up(Study, "name slug visibility points closed_at", "visibility points simulated closed_at?", "name slug")
+look_up(StudyEvent, "at study kind by rater note", "kind study", "note")
+look_up(
+    Prompt,
+    "external_id study subset category domain",
+    "study category subset",
+    "external_id turns",
+    inlines=[ReferenceInline],
+)
+look_up(
+    Contestant,
+    "name study kind family organisation size retired_at",
+    "study kind retired_at?",
+    "name slug family organisation",
+)
+look_up(
+    Completion,
+    "pk prompt contestant version is_current is_empty",
+    "prompt__study is_empty is_current prompt__category",
+    "external_id prompt__external_id contestant__name",
+)
+look_up(
+    CompletionFeature,
+    "completion turn name variant value source",
+    "completion__prompt__study variant name",
+    "name source completion__prompt__external_id completion__contestant__name",
+)
+look_up(
+    Pair,
+    "pk prompt first second use gold people_ratings judge_ratings",
+    "prompt__study use gold",
+    "prompt__external_id first__contestant__name second__contestant__name",
+)
+look_up(
+    Rater,
+    "name kind slug study simulated paused_at",
+    "kind simulated groups study paused_at?",
+    "name slug user__username",
+)
+look_up(RaterGroup, "name slug", search="name slug")
+look_up(
+    Membership,
+    "rater study role joined_at trained_at paused_at left_out_at",
+    "study role",
+    "rater__name rater__user__username",
+)
+look_up(Invitation, "__str__ study role uses max_uses expires_at revoked_at", "study revoked_at?", "note")
+look_up(
+    ApiToken,
+    "__str__ rater scopes created_at revoked_at",
+    "revoked_at?",
+    "label rater__name rater__slug",
+    exclude=["digest"],
+)
+look_up(
+    Assignment,
+    "public_id study rater kind pair completion swapped repeat state leased_until",
+    "state kind study rater__kind",
+    "public_id rater__name rater__slug",
+    **_BY_DAY,
+)
+look_up(
+    Comparison,
+    "pk study rater pair swapped status rating points reason source is_current created_at",
+    "study rater__kind status reason source points is_current",
+    "external_id rater__name rater__slug pair__prompt__external_id",
+    inlines=[CriterionInline],
+    **_BY_DAY,
+)
+look_up(
+    Question,
+    "__str__ prompt text required proposed_by is_accepted is_current",
+    "is_current is_accepted required prompt__study",
+    "text prompt__external_id proposed_by",
+)
+look_up(
+    Score,
+    "pk study rater completion turn status value lowest highest reason source is_current created_at",
+    _OPINION,
+    _NAMED,
+    **_BY_DAY,
+)
+look_up(
+    Answer,
+    "pk study rater completion question status value reason source is_current created_at",
+    _OPINION,
+    _NAMED,
+    **_BY_DAY,
+)
 
 
 # Providers come from settings; nothing of what they say is kept.

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 
-from arena.admin import ReadOnlyAdmin
+from arena.admin import look_up
 from judging.judges.services import JudgeError, check_url
 from judging.models import (
     Author,
@@ -66,42 +66,37 @@ class PriceAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     list_filter = ["currency"]
 
 
-for model, columns, related, filters in (
-    (Author, "contestant endpoint temperature max_tokens", "contestant endpoint", ""),
-    (Endpoint, "model base_url api_key_env concurrency", "", ""),
-    (Judge, "rater provider endpoint protocol points active", "rater endpoint", ""),
-    (
-        JudgeCall,
-        "pk run attempt state status reason rating error_kind latency",
-        "run",
-        "state status reason error_kind",
-    ),
-    (JudgeRun, "pk study judge state created_at finished_at", "study judge__rater", "state"),
-    (ProposalCall, "pk prompt judge model state proposed cost created_at", "prompt judge__rater", "state"),
-    (
-        Purse,
-        "pk scope run writing study day budget spent reserved currency",
-        "run writing__author__contestant study",
-        "scope",
-    ),
-    (TrialCall, "pk study model state cost created_by created_at", "study created_by", "state"),
-    (
-        WritingCall,
-        "pk run prompt turn text model state attempt cost",
-        "run__author__contestant prompt",
-        "state text",
-    ),
-    (
-        WritingRun,
-        "pk study author kind wanted created_at cancelled_at",
-        "study author__contestant author__endpoint",
-        "kind",
-    ),
-):
-    admin.site.register(
-        model,
-        ReadOnlyAdmin,
-        list_display=columns.split(),
-        list_select_related=related.split() or False,
-        list_filter=filters.split(),
-    )
+look_up(Author, "contestant endpoint temperature max_tokens")
+look_up(Endpoint, "model base_url api_key_env concurrency")
+look_up(Judge, "rater provider endpoint protocol points active")
+look_up(
+    JudgeCall,
+    "pk run attempt state status reason rating error_kind latency",
+    "state status reason error_kind",
+)
+look_up(JudgeRun, "pk study judge state created_at finished_at", "state", related="judge__rater")
+look_up(
+    ProposalCall,
+    "pk prompt judge model state proposed cost created_at",
+    "state",
+    related="judge__rater",
+)
+look_up(
+    Purse,
+    "pk scope run writing study day budget spent reserved currency",
+    "scope",
+    related="writing__author__contestant",
+)
+look_up(TrialCall, "pk study model state cost created_by created_at", "state")
+look_up(
+    WritingCall,
+    "pk run prompt turn text model state attempt cost",
+    "state text",
+    related="run__author__contestant",
+)
+look_up(
+    WritingRun,
+    "pk study author kind wanted created_at cancelled_at",
+    "kind",
+    related="author__contestant author__endpoint",
+)
