@@ -27,10 +27,11 @@ def show(
     )
 
 
-def refuse(form: BaseForm, field: str, why: str) -> None:
-    """Put a service's refusal beside its field; above the form, if it shows no such field."""
+def refuse(form: BaseForm, field: str, why: str) -> bool:
+    """Put a service's refusal beside its field; above the form, and False, if it shows no such field."""
     shown = field in form.fields and not form.fields[field].widget.is_hidden
     form.add_error(field if shown else None, why)
+    return shown
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arena.models import Assignment, Comparison, Flag, Membership, Rater, Role, Score, Study
+from arena.pages.operating import refuse
 from arena.pages.permissions import (
     MemberRequest,
     RaterRequest,
@@ -207,10 +208,11 @@ def _submit(request: MemberRequest) -> HttpResponse:
     except RatingError as error:
         if wants_json(request):
             return refused(str(error))
-        messages.error(request, str(error))
         named = Assignment.objects.named(request.POST.get("assignment", ""))
-        assignment = named.filter(rater=request.rater, study=request.study).first()
-        return _show(request, _form(request, assignment), status=REFUSED)
+        form = _form(request, named.filter(rater=request.rater, study=request.study).first())
+        if not refuse(form, form.field_of(error), str(error)):
+            messages.error(request, str(error))
+        return _show(request, form, status=REFUSED)
     names = reveal(request.study, answered)
     if wants_json(request):
         return stored(request, finished, anew=anew, reveal=names)
@@ -387,6 +389,8 @@ def _show(request: MemberRequest, form: TaskForm | None = None, status: int = 20
         return _page(request, "_finished", known | {"nothing": why_nothing(study)}, status)
     assignments.mark_shown(claimed)
     if form and form.data.get("assignment") != claimed.public_id:
+        if status == REFUSED and not form.non_field_errors():
+            messages.error(request, _first_error(form))
         form = None  # an answer to another pair says nothing about this one
     return _page(request, "_task", known | _task(request, claimed, form), status)
 

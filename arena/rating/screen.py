@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 from arena.models import Assignment, Comparison, Flag, Prompt, Study
 from arena.models.settings import asked_about
 from arena.rating import scales
-from arena.rating.opinions import Rating
+from arena.rating.opinions import InvalidAnswerError, Rating, RatingError
 from arena.texts.markdown import is_plain
 from arena.texts.rendering_cache import rendered
 from arena.texts.self_naming import shown_turns
@@ -105,6 +105,10 @@ class AnswerForm(forms.Form):
         """Return what an answer is about, beside the texts; operators may change it while a page is open."""
         return asked_about(self.study, self.kind)
 
+    def field_of(self, error: RatingError) -> str:
+        """Return the field that a refusal is about; "" if about none."""
+        return error.field if isinstance(error, InvalidAnswerError) else ""
+
     @property
     def fingerprint(self) -> str:
         """Of what is asked; the page sends it back."""
@@ -131,6 +135,10 @@ class RatingForm(AnswerForm):
             choices=[(reason, reason) for reason in map(str, study.reasons)],
             error_messages={"invalid_choice": "This study does not offer the reason “%(value)s”."},
         )
+
+    def field_of(self, error: RatingError) -> str:
+        asked = {f"criteria.{criterion}": name for name, criterion in self.criterion_fields().items()}
+        return asked.get(super().field_of(error), super().field_of(error))
 
     def criterion_fields(self) -> dict[str, str]:
         return {f"criterion-{number}": str(name) for number, name in enumerate(self.study.criteria)}

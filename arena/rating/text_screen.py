@@ -8,7 +8,7 @@ from django import forms
 
 from arena.models import Answer, Assignment, Question, Score, Study
 from arena.models.comparisons import Opinion
-from arena.rating.opinions import Check, Checks, TextScore
+from arena.rating.opinions import Check, Checks, RatingError, TextScore
 from arena.rating.screen import (
     AnswerForm,
     Part,
@@ -57,6 +57,9 @@ class ScoreForm(AnswerForm):
 
 class ChecksForm(AnswerForm):
     kind = Assignment.Kind.CHECK
+
+    def field_of(self, error: RatingError) -> str:
+        return super().field_of(error).replace("answers.", "check-")
 
     def __init__(self, assignment: Assignment, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

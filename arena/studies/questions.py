@@ -22,7 +22,11 @@ APART: Final = 10_000  # positions above all that are used, for rows that change
 
 
 class QuestionError(Exception):
-    """The message is a sentence for the operator."""
+    """The message is a sentence for the operator. field: which part of the wording it is about, if one is."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,7 @@ def change(prompt: Prompt, by: Visitor, question: int, wording: Wording) -> bool
     if Wording.of(row) == wording:
         return False
     if asked(prompt).filter(text=wording.text).exclude(pk=row.pk).exists():
-        raise QuestionError("Nothing was changed. The prompt already has a requirement of this text.")
+        raise QuestionError("Nothing was changed. The prompt already has a requirement of this text.", "text")
     if row.answers.exists():
         Question.objects.filter(pk=row.pk).update(is_current=False)
         Question.objects.create(

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.models import Answer, Prompt, Question, Study
 from arena.pages.counts import is_number
-from arena.pages.operating import INVALID, paged, show
+from arena.pages.operating import INVALID, paged, refuse, show
 from arena.pages.permissions import OperatorRequest, operator
 from arena.pages.written import LinesField
 from arena.studies import questions
@@ -106,9 +106,10 @@ def prompt(request: OperatorRequest, prompt: int) -> HttpResponse:
             messages.success(request, _done(request, row, form))
             return redirect("operate-prompt-requirements", slug=request.study.slug, prompt=row.pk)
     except QuestionError as error:
-        messages.error(request, str(error))
         if not form.is_bound:
+            messages.error(request, str(error))
             return redirect("operate-prompt-requirements", slug=request.study.slug, prompt=row.pk)
+        refuse(form, error.field, str(error))
     answered = Answer.objects.filter(question=OuterRef("pk"))
     rows = row.questions.order_by("position", "pk").annotate(
         checks=Count("answers", filter=Q(answers__is_current=True)), has_answers=Exists(answered)
@@ -178,7 +179,7 @@ def requirement(request: OperatorRequest, prompt: int, question: int) -> HttpRes
             messages.success(request, "Saved." if changed else "Nothing was changed.")
             return redirect("operate-prompt-requirements", slug=request.study.slug, prompt=prompt)
         except QuestionError as error:
-            form.add_error(None, str(error))
+            refuse(form, error.field, str(error))
     checks = row.answers.filter(is_current=True).count()
     context = {"question": row, "prompt": row.prompt, "checks": checks, "form": form}
     return show(request, "requirement.html", context, status=INVALID if form.errors else 200)

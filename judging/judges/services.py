@@ -80,10 +80,14 @@ def store_with_rater(owner: Judge | Panel) -> None:
         rater.full_clean()
         owner.full_clean(exclude=["rater"])
     except ValidationError as error:
-        raise JudgeError("; ".join(error.messages)) from error
+        raise _refusal(error, "name") from error
     rater.save(update_fields=["name", "simulated", "derived_from"] if rater.pk else None)
     owner.rater = rater
     owner.save()
+
+
+def _refusal(error: ValidationError, field: str = "") -> JudgeError:
+    return JudgeError("; ".join(error.messages), next(iter(getattr(error, "error_dict", ())), field))
 
 
 def known_endpoint(wanted: Endpoint) -> Endpoint | None:
@@ -101,7 +105,7 @@ def store_endpoint(wanted: Endpoint) -> Endpoint:
     try:
         stored.full_clean()
     except ValidationError as error:
-        raise JudgeError("; ".join(error.messages)) from error
+        raise _refusal(error) from error
     stored.save()
     return stored
 
@@ -118,7 +122,7 @@ def create_judge(slug: str, name: str, judge: Judge, by: Visitor | None = None) 
     if judge.endpoint:
         judge.endpoint = store_endpoint(judge.endpoint)
     if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
-        raise JudgeError(f'Another judge has the short name "{slug}".')
+        raise JudgeError(f'Another judge has the short name "{slug}".', "slug")
     judge.rater = Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name, simulated=judge.is_simulated)
     store_with_rater(judge)
     asked = "simulated" if judge.is_simulated else f"{judge.model} at {judge.base_url}"
@@ -184,16 +188,16 @@ def check(judge: Judge) -> None:
     judge.protocol = _check_protocol(judge).name
     reserved = RESERVED & set(judge.options)
     if reserved:
-        raise JudgeError(f"The options must not set {', '.join(sorted(reserved))}.")
+        raise JudgeError(f"The options must not set {', '.join(sorted(reserved))}.", "options")
     if judge.max_tokens is not None and not 1 <= judge.max_tokens <= MOST_TOKENS:
-        raise JudgeError(f"Max tokens must be from 1 to {MOST_TOKENS:,}.")
+        raise JudgeError(f"Max tokens must be from 1 to {MOST_TOKENS:,}.", "max_tokens")
     if judge.is_simulated:
         try:
             Simulation.from_options(judge.simulation)
         except ValueError as error:
-            raise JudgeError(f"Simulation: {error}.") from error
+            raise JudgeError(f"Simulation: {error}.", "simulation") from error
     elif judge.endpoint is None:
-        raise JudgeError("The judge needs a model and its address.")
+        raise JudgeError("The judge needs a model and its address.", "model")
     else:
         check_endpoint(judge.endpoint)
 
@@ -203,13 +207,14 @@ def check_endpoint(endpoint: Endpoint) -> None:
     try:
         check_key_variable(endpoint.api_key_env)
     except KeyVariableError as error:
-        raise JudgeError(str(error)) from error
+        raise JudgeError(str(error), "api_key_env") from error
     if not 0 < endpoint.timeout <= 3600:
-        raise JudgeError("The timeout must be more than 0 and at most 3600 seconds.")
+        raise JudgeError("The timeout must be more than 0 and at most 3600 seconds.", "timeout")
     for name, largest in LARGEST.items():
         limit = getattr(endpoint, name)
         if limit is not None and not 1 <= limit <= largest:
-            raise JudgeError(f"{name.replace('_', ' ').capitalize()} must be from 1 to {largest:,}.")
+            words = name.replace("_", " ").capitalize()
+            raise JudgeError(f"{words} must be from 1 to {largest:,}.", name)
     check_url(endpoint.base_url)
     endpoint.base_url = endpoint.base_url.rstrip("/")
 
@@ -219,28 +224,30 @@ def _check_protocol(judge: Judge) -> Protocol:
         protocol = PROTOCOLS.named(judge.protocol)
         check_parameters(protocol, judge.parameters)
     except ValueError as error:
-        raise JudgeError(str(error)) from error
+        raise JudgeError(str(error), "protocol") from error
     if protocol.task is not Task.COMPARE:
         judge.form, judge.points = protocol.forms[0], UNUSED
         judge.both_orders = False
         if judge.rates_criteria:
-            raise JudgeError(f"Protocol {protocol.name} shows one answer, which criteria do not rate.")
+            why = f"Protocol {protocol.name} shows one answer, which criteria do not rate."
+            raise JudgeError(why, "rates_criteria")
     wrong = wording_problems(protocol, judge.wording)
     if wrong:
         raise JudgeError(" ".join(wrong))
     if judge.form not in protocol.forms:
         raise JudgeError(
             f"Protocol {protocol.name} has no answer scale {judge.form}: {protocol.lacks}. Choose one of "
-            f"{', '.join(protocol.forms)}."
+            f"{', '.join(protocol.forms)}.",
+            "form",
         )
     offered_points = POINTS.get(judge.form, (UNUSED,))
     if judge.points not in offered_points:
         offered = ", ".join(map(str, offered_points))
         raise JudgeError(
-            f"The answer scale {judge.form} has no {judge.points} points. Choose one of {offered}."
+            f"The answer scale {judge.form} has no {judge.points} points. Choose one of {offered}.", "points"
         )
     if not 1 <= judge.samples <= MOST_SAMPLES:
-        raise JudgeError(f"Samples must be from 1 to {MOST_SAMPLES}.")
+        raise JudgeError(f"Samples must be from 1 to {MOST_SAMPLES}.", "samples")
     return protocol
 
 
@@ -300,10 +307,11 @@ def check_url(url: str) -> None:
     except ValueError:
         usable = False
     if not usable:
-        raise JudgeError("Enter an address like https://api.example.com/v1.")
+        raise JudgeError("Enter an address like https://api.example.com/v1.", "base_url")
     if "@" in parts.netloc:
-        raise JudgeError("Leave the user name and password out of the address. Use a key variable.")
+        why = "Leave the user name and password out of the address. Use a key variable."
+        raise JudgeError(why, "base_url")
     try:
         check_address(url)
     except RefusedAddressError as error:
-        raise JudgeError(str(error)) from error
+        raise JudgeError(str(error), "base_url") from error

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from arena.data.json_input import JSONInput
 from arena.models import Study
 from arena.pages.counts import up_to
+from arena.pages.operating import refuse
 from arena.pages.permissions import Visitor, staff_only
 from judging.judges.forms import AskedForm, values_of
 from judging.judges.rights import check_may_change_what_is_asked
@@ -256,7 +257,7 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
                     enter_price(stored.endpoint, self.prices, by)
                 return stored
         except JudgeError as error:
-            self.add_error(None, str(error))
+            refuse(self, error.field, str(error))
             return None
 
     def _stored(self, slug: str, name: str, by: Visitor) -> Judge:

@@ -82,7 +82,7 @@ def create_panel(slug: str, name: str, rule: str, members: Iterable[Judge]) -> P
     """A new panel with its rater. Raises JudgeError saying what is wrong."""
     chosen = _checked(members)
     if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
-        raise JudgeError(f'Another judge or panel has the short name "{slug}".')
+        raise JudgeError(f'Another judge or panel has the short name "{slug}".', "slug")
     panel = Panel(rater=Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name), rule=rule)
     return _stored(panel, chosen)
 
@@ -95,7 +95,8 @@ def configure_panel(panel: Panel, name: str, rule: str, members: Iterable[Judge]
     changed = rule != panel.rule or {one.pk for one in chosen} != former
     if changed and Comparison.objects.filter(rater=panel.rater).exists():
         raise JudgeError(
-            f"{panel} has rated pairs already, so its members and rule cannot change. Add a new panel."
+            f"{panel} has rated pairs already, so its members and rule cannot change. Add a new panel.",
+            "members",
         )
     panel.rule, panel.active, panel.rater.name = rule, active, name
     return _stored(panel, chosen)
@@ -104,11 +105,12 @@ def configure_panel(panel: Panel, name: str, rule: str, members: Iterable[Judge]
 def _checked(members: Iterable[Judge]) -> list[Judge]:
     chosen = list(members)
     if len(chosen) < 2:
-        raise JudgeError("A panel needs at least two judges.")
+        raise JudgeError("A panel needs at least two judges.", "members")
     single = [judge.name for judge in chosen if not judge.compares]
     if single:
         rate = "rates" if len(single) == 1 else "rate"
-        raise JudgeError(f"A panel compares pairs. {' and '.join(single)} {rate} single answers.")
+        why = f"A panel compares pairs. {' and '.join(single)} {rate} single answers."
+        raise JudgeError(why, "members")
     return chosen
 
 

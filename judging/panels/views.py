@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
+from arena.pages.operating import refuse
 from arena.pages.permissions import staff_only
 from judging.judges.services import JudgeError, slug_of
 from judging.models import Judge, Panel
@@ -71,7 +72,7 @@ class PanelForm(forms.Form):
                 given["slug"] or slug_of(given["name"]), given["name"], given["rule"], given["members"]
             )
         except JudgeError as error:
-            self.add_error(None, str(error))
+            refuse(self, error.field, str(error))
             return None
 
 

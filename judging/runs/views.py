@@ -15,6 +15,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arena.models import Answer, Assignment, Comparison, Rater, Score, Study
+from arena.pages.operating import refuse
 from arena.pages.permissions import Visitor, staff_only
 from arena.rating import planning, plans, publication, scales
 from judging.endpoints.costs import in_words
@@ -195,7 +196,7 @@ def start_run(request: HttpRequest) -> HttpResponse:
         try:
             run = lifecycle.start_run(**form.cleaned_data, created_by=request.user)
         except JudgeError as error:
-            form.add_error(None, str(error))
+            refuse(form, error.field, str(error))
         else:
             return redirect("judge_run", run.pk)
     context = {

@@ -29,7 +29,7 @@ def check_budget(judge: Judge, budget: Decimal) -> str:
     Every model that is asked needs a price and a longest reply, or no call has an upper bound.
     """
     if budget <= 0:
-        raise JudgeError("The budget must be more than 0.")
+        raise JudgeError("The budget must be more than 0.", "budget")
     if judge.is_simulated:
         raise JudgeError(f"{judge.name} is a simulated judge. It asks no model, so it has nothing to spend.")
     return check_models(judge.name, all_asked_by(judge))
@@ -247,7 +247,7 @@ def set_budget(study: Study | None, budget: Decimal | None, currency: str, by: V
 def _around_others(purse: Purse, budget: Decimal, currency: str) -> Purse:
     """Store a purse and put it around those it counts, with what they have reserved."""
     if budget <= 0:
-        raise JudgeError("The budget must be more than 0.")
+        raise JudgeError("The budget must be more than 0.", "budget")
     inner = _within(purse.study) if purse.study else _outermost()
     proposed = ProposalCall.objects.filter(**({"prompt__study": purse.study} if purse.study else {}))
     tried = TrialCall.objects.filter(**({"study": purse.study} if purse.study else {}))
@@ -269,7 +269,8 @@ def _around_others(purse: Purse, budget: Decimal, currency: str) -> Purse:
         spent, reserved = (costs.in_words(each, currency) for each in (purse.spent, purse.reserved))
         raise JudgeError(
             f"{spent} are spent, and calls in flight can cost up to {reserved} more. The budget cannot be "
-            "less than both together."
+            "less than both together.",
+            "budget",
         )
     return purse
 

@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from arena.models import Study
+from arena.pages.operating import refuse
 from arena.pages.permissions import staff_only
 from judging.judges.forms import AmountField
 from judging.judges.rights import may_ask_models
@@ -45,7 +46,7 @@ def budgets(request: HttpRequest) -> HttpResponse:
         try:
             set_budget(given["study"], given["budget"], given["currency"], request.user)
         except JudgeError as error:
-            form.add_error(None, str(error))
+            refuse(form, error.field, str(error))
         else:
             messages.success(request, "Budget removed." if given["budget"] is None else "Budget set.")
             return redirect("judge_budgets")

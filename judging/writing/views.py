@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from arena.data.json_input import JSONInput
 from arena.models import Contestant, Study
 from arena.pages.counts import up_to
+from arena.pages.operating import refuse
 from arena.pages.permissions import Visitor, staff_only
 from judging.judges.forms import AmountField, AskedForm, values_of
 from judging.judges.rights import may_ask_models
@@ -90,7 +91,7 @@ class AuthorForm(AskedForm):
                 enter_price(author.endpoint, self.prices, by)
                 return author
         except JudgeError as error:
-            self.add_error(None, str(error))
+            refuse(self, error.field, str(error))
             return None
 
     def _is_stored(self, name: str) -> bool:
@@ -167,7 +168,7 @@ def author_page(request: HttpRequest, slug: str, contestant: str) -> HttpRespons
             form.wanted.check(author)
             context["rows"] = form.wanted.in_words(author)
         except JudgeError as error:
-            form.add_error(None, str(error))
+            refuse(form, error.field, str(error))
     context |= {
         "holes": services.holes(author).count(),
         "unanswered": services.unanswered(author),

@@ -12,6 +12,8 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Flag, Membership, Prompt, Rater, Rendering, Study
 from arena.rating import assignments
+from arena.rating.opinions import InvalidAnswerError
+from arena.rating.pair_recorder import PairRecorder
 from arena.rating.screen import REASON_KEYS, believable_seconds, scale_points, tie_rating
 from arena.texts.rendering_cache import rendered
 from tests import factories as make
@@ -235,6 +237,21 @@ def test_an_answer_that_cannot_be_is_refused_with_what_was_written(
     assert words in answer.content.decode()
     assert "kept words" in answer.content.decode()
     assert not Comparison.objects.exists()
+
+
+@pytest.mark.parametrize("field", ["rating", "criteria.clear", "reasons", "rationale", "points"])
+def test_what_the_service_refuses_is_said_beside_its_field_or_above(
+    browser: Client, study: Study, rater: Rater, field: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise InvalidAnswerError(field, "This cannot be.")
+
+    Study.objects.update(criteria=["clear"], reasons=["Safer"])
+    page(browser, study)
+    monkeypatch.setattr(PairRecorder, "refuse", refuse)
+    html = submit(browser, study, held(rater), **{"criterion-0": 3}).content.decode()
+    beside = '<p class="field-error" role="alert">This cannot be.</p>' in html
+    assert (html.count("This cannot be."), beside) == (1, field != "points")
 
 
 def test_criteria_are_asked_for_and_stored(browser: Client, study: Study, rater: Rater) -> None:
