@@ -14,7 +14,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
@@ -29,6 +28,7 @@ from arena.rating import limits, training
 from arena.rating.asked import asked
 from arena.texts.markdown import summary
 from arena.texts.rendering_cache import rendered
+from arena.texts.slugs import slug_from
 
 CLOSED: Final = "This study is closed and takes no more raters."
 
@@ -138,7 +138,7 @@ def rater_of(user: Visitor) -> Rater:
 
 def _new_rater(user: Visitor) -> Rater:
     name = user.get_username()
-    base = slugify(name)[:100] or "rater"
+    base = slug_from(name, "rater", 100)
     # "ann-7" may itself be somebody's name; a random suffix then decides.
     for slug in (base, f"{base}-{user.pk}", f"{base}-{secrets.token_hex(6)}"):
         try:

@@ -1,15 +1,14 @@
 """What a study holds, and correcting it."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from django import forms
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.db import transaction
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Count, F, Q, QuerySet
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
@@ -28,93 +27,36 @@ from arena.studies import changes, counts
 CHUNK = 500
 
 
-class Cell(NamedTuple):
-    contestant: str
-    there: bool
-    empty: bool
+class Row(NamedTuple):
+    """A prompt, and by contestant if its answer is "present", "empty" or "missing"."""
 
-    @property
-    def word(self) -> str:
-        return "empty" if self.empty else "present" if self.there else "missing"
-
-
-@dataclass(frozen=True)
-class Row:
     prompt: Prompt
-    cells: list[Cell]
+    words: dict[str, str]
 
     @property
-    def missing(self) -> int:
-        return sum(not cell.there for cell in self.cells)
+    def missing(self) -> list[str]:
+        return [name for name, word in self.words.items() if word == "missing"]
 
 
-def contestants_with_answers(study: Study) -> QuerySet[Any]:
-    """All contestants, annotated with ``answers``; active ones first."""
-    answered = (
-        counts.answers(study)
-        .filter(contestant=OuterRef("pk"))
-        .order_by()
-        .values("contestant")
-        .annotate(n=Count("pk"))
-    )
-    found = Contestant.objects.filter(study=study)
-    return found.annotate(answers=Coalesce(Subquery(answered.values("n")), 0)).order_by("retired_at", "name")
-
-
-def table_prompts(study: Study, *, only_holes: bool = False) -> QuerySet[Prompt]:
-    found = counts.study_prompts(study).order_by("external_id", "pk")
-    if not only_holes:
-        return found
-    wanted = Contestant.objects.active().filter(study=study).count()
-    there = Q(
-        completions__is_current=True,
-        completions__contestant__isnull=False,
-        completions__contestant__retired_at__isnull=True,
-    ) & ~Q(completions__turns=[])
-    return found.annotate(answers=Count("completions", filter=there)).filter(answers__lt=wanted)
-
-
-def _rows(prompts: list[Prompt], contestants: list[Contestant]) -> list[Row]:
-    there = _there(prompts)
+def matrix(study: Study, prompts: Iterable[Prompt]) -> list[Row]:
+    """Return the row of each prompt, with the active contestants by name."""
+    prompts = list(prompts)
+    active = Contestant.objects.active().filter(study=study).order_by("name")
+    contestants = dict(active.values_list("pk", "name"))
+    current = Completion.objects.filter(prompt__in=prompts, is_current=True, contestant__in=contestants)
+    known = current.exclude(turns=[]).order_by().values_list("prompt", "contestant", "is_empty")
+    there = {(prompt, one): "empty" if empty else "present" for prompt, one, empty in known}
     return [
-        Row(
-            prompt,
-            [
-                Cell(one.name, (prompt.pk, one.pk) in there, there.get((prompt.pk, one.pk), False))
-                for one in contestants
-            ],
-        )
-        for prompt in prompts
+        Row(each, {name: there.get((each.pk, pk), "missing") for pk, name in contestants.items()})
+        for each in prompts
     ]
 
 
-def _active(study: Study) -> list[Contestant]:
-    return list(Contestant.objects.active().filter(study=study).order_by("name"))
-
-
-def missing_answers(study: Study) -> Iterator[tuple[str, str, str, str]]:
-    """Prompt, subset, category and contestant of every missing answer."""
-    contestants = _active(study)
-    rows = counts.study_prompts(study).order_by("pk")
-    last = 0
-    while chunk := list(rows.filter(pk__gt=last)[:CHUNK]):
-        there = _there(chunk)
-        for prompt in chunk:
-            for one in contestants:
-                if (prompt.pk, one.pk) not in there:
-                    yield prompt.external_id, prompt.subset, prompt.category, one.name
-        last = chunk[-1].pk
-
-
-def _there(rows: list[Prompt]) -> dict[tuple[int, int], bool]:
-    """The filled cells of these prompts, and whether the answer is empty."""
-    found = Completion.objects.filter(prompt__in=rows, is_current=True, contestant__isnull=False).exclude(
-        turns=[]
-    )
-    return {
-        (prompt, contestant): empty
-        for prompt, contestant, empty in found.order_by().values_list("prompt", "contestant", "is_empty")
-    }
+def with_holes(study: Study) -> QuerySet[Prompt]:
+    """The prompts that lack an answer of an active contestant."""
+    wanted = Contestant.objects.active().filter(study=study).count()
+    there = Count("completions", filter=Q(completions__in=counts.answers(study)))
+    return counts.study_prompts(study).annotate(answers=there).filter(answers__lt=wanted)
 
 
 HOLES: Final = Table(
@@ -135,7 +77,9 @@ def prompts(request: OperatorRequest) -> HttpResponse:
 @operator
 def contestants(request: OperatorRequest) -> HttpResponse:
     asked = counts.study_prompts(request.study).count()
-    found = [(one, max(0, asked - one.answers)) for one in contestants_with_answers(request.study)]
+    there = Count("completions", filter=Q(completions__in=counts.answers(request.study)))
+    rows: QuerySet[Any] = request.study.contestants.annotate(answers=there).order_by("retired_at", "name")
+    found = [(one, max(0, asked - one.answers)) for one in rows]
     return show(request, "contestants.html", {"contestants": found})
 
 
@@ -143,13 +87,12 @@ def contestants(request: OperatorRequest) -> HttpResponse:
 @operator
 def completions(request: OperatorRequest) -> HttpResponse:
     only_holes = request.GET.get("show") == "holes"
-    page = paged(request, table_prompts(request.study, only_holes=only_holes))
-    contestants = _active(request.study)
+    prompts = with_holes(request.study) if only_holes else counts.study_prompts(request.study)
+    page = paged(request, prompts.order_by("external_id", "pk"))
     context = {
         "cells": counts.cells(request.study),
         "page": page,
-        "contestants": contestants,
-        "rows": _rows(list(page), contestants),
+        "rows": matrix(request.study, page),
         "only_holes": only_holes,
         "query": "&show=holes" if only_holes else "",
     }
@@ -159,7 +102,14 @@ def completions(request: OperatorRequest) -> HttpResponse:
 @require_safe
 @operator
 def holes(request: OperatorRequest) -> HttpResponseBase:
-    rows = (dict(zip(HOLES.columns, hole, strict=True)) for hole in missing_answers(request.study))
+    prompts = counts.study_prompts(request.study).order_by("pk")
+    rows = (
+        {"prompt": row.prompt.external_id, "subset": row.prompt.subset, "category": row.prompt.category}
+        | {"contestant": name}
+        for some in Paginator(prompts, CHUNK)
+        for row in matrix(request.study, some)
+        for name in row.missing
+    )
     return download(request.study, HOLES, rows, "csv")
 
 

@@ -1,13 +1,13 @@
 """What a study holds, how much rating it wants, and how fast people rate."""
 
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Sum, Value
-from django.db.models.functions import Least
+from django.db.models import Count, Exists, OuterRef, QuerySet, Sum
 
 from arena.models import Completion, Contestant, Pair, Prompt, Rater, Role, Study
 from arena.models.querysets import CompletionQuerySet, RaterQuerySet
@@ -89,27 +89,33 @@ def _pairs(study: Study) -> QuerySet[Pair]:
 
 
 def wanted_by_category(study: Study) -> dict[str, Wanted]:
-    """What people are still to compare, by category of the prompt."""
-    category, overlap = "prompt__category", study.ratings_per_pair_people
+    """Return what people are still to compare, by category of the prompt."""
+    category = "prompt__category"
+    rows = offered_pairs(study).filter(people_ratings__gt=0).values_list(category, "people_ratings")
+    rated = {(name, number): n for name, number, n in rows.annotate(n=Count("pk"))}
+    gone = Counter(dict(_pairs(study).values_list(category).annotate(n=Sum("people_ratings"))))
+    for (name, number), n in rated.items():
+        gone[name] -= number * n
     possible = Completion.objects.rateable_in(study).pairs_by(category)
-    given = F("people_ratings")
-    rows = (
-        offered_pairs(study)
-        .values_list(category)
-        .annotate(
-            useful=Sum(Least(given, Value(overlap), output_field=IntegerField())),
-            given=Sum(given),
-            full=Count("pk", filter=Q(people_ratings__gte=overlap)),
-            touched=Count("pk", filter=Q(people_ratings__gt=0)),
+    return _by_category(study, possible, rated, gone)
+
+
+def _by_category(
+    study: Study, possible: Counter[str], rated: Mapping[tuple[str, int], int], gone: Counter[str]
+) -> dict[str, Wanted]:
+    """Sum up how many items are ``possible`` in each category, and how many of these have how many."""
+    overlap, result = study.ratings_per_pair_people, {}
+    for name in sorted(possible.keys() | gone.keys()):
+        have = {number: n for (category, number), n in rated.items() if category == name}
+        result[name] = Wanted(
+            pairs=possible[name],
+            wanted=possible[name] * overlap,
+            useful=sum(min(number, overlap) * n for number, n in have.items()),
+            given=sum(number * n for number, n in have.items()),
+            full=sum(n for number, n in have.items() if number >= overlap),
+            untouched=possible[name] - sum(have.values()),
+            gone=gone[name],
         )
-    )
-    found = {name: numbers for name, *numbers in rows}
-    all_given = dict(_pairs(study).values_list(category).annotate(n=Sum(given)))
-    result = {}
-    for name in sorted(possible.keys() | all_given.keys()):
-        useful, counted, full, touched = found.get(name, (0, 0, 0, 0))
-        pairs, gone = possible[name], all_given.get(name, 0) - counted
-        result[name] = Wanted(pairs, pairs * overlap, useful, counted, full, pairs - touched, gone)
     return result
 
 
@@ -118,25 +124,17 @@ def wanted(study: Study) -> Wanted:
 
 
 def texts_wanted(study: Study, kind: str) -> dict[str, Wanted]:
-    """What people are still to score or to check, by category of the prompt."""
-    overlap, texts = study.ratings_per_pair_people, asked_texts(study, kind)
-    category = dict(texts.values_list("pk", "prompt__category"))
+    """Return what people are still to score or to check, by category of the prompt."""
+    category = dict(asked_texts(study, kind).values_list("pk", "prompt__category"))
     rows = given(study, kind).filter(study=study).values_list("completion", "completion__prompt__category")
-    found: dict[str, list[int]] = defaultdict(list)
+    rated: Counter[tuple[str, int]] = Counter()
     gone: Counter[str] = Counter()
     for text, name, raters in rows.annotate(n=Count("rater", distinct=True)):
         if text in category:
-            found[name].append(raters)
+            rated[name, raters] += 1
         else:
             gone[name] += raters
-    possible = Counter(category.values())
-    result = {}
-    for name in sorted(possible.keys() | gone.keys()):
-        raters, count = found[name], possible[name]
-        full, useful = sum(n >= overlap for n in raters), sum(min(n, overlap) for n in raters)
-        untouched = count - len(raters)
-        result[name] = Wanted(count, count * overlap, useful, sum(raters), full, untouched, gone[name])
-    return result
+    return _by_category(study, Counter(category.values()), rated, gone)
 
 
 def wanted_by_task(study: Study) -> dict[str, dict[str, Wanted]]:

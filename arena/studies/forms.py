@@ -10,7 +10,6 @@ from django import forms
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db.models import Field, FloatField, IntegerField, JSONField, TextField
 from django.forms.models import model_to_dict
-from django.utils.text import slugify
 
 from arena.features import stored
 from arena.features.known import Named
@@ -24,7 +23,7 @@ from arena.pages.written import LineField, LinesField, MarkdownField
 from arena.rating.progress import why_nothing
 from arena.studies import changes
 from arena.studies.tasks import TasksField
-from arena.texts.slugs import free_slug
+from arena.texts.slugs import free_slug, slug_from
 
 UNNAMED: Final = "study"
 ROOM: Final = 10  # characters kept free for a number
@@ -33,7 +32,7 @@ ROOM: Final = 10  # characters kept free for a number
 def free_address(name: str) -> str:
     """An address that no study has, made of the name."""
     longest = Study._meta.get_field("slug").max_length or 0
-    base = slugify(name)[:longest].strip("-_") or UNNAMED
+    base = slug_from(name, UNNAMED, longest)
     short = base[: longest - ROOM].rstrip("-_")
     alike = Study.objects.filter(slug__istartswith=short).values_list("slug", flat=True)
     taken = {slug.lower() for slug in alike} | ({base} if is_reserved(base) else set())

@@ -1,16 +1,16 @@
 """How far a study has come, and what raters flagged."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.template.defaultfilters import pluralize
+from django.template.defaultfilters import floatformat, pluralize
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
@@ -73,6 +73,31 @@ class Line:
     @property
     def done(self) -> int:
         return self.rated + self.scored + self.checked
+
+
+class Column(NamedTuple):
+    """A figure about each rater: its heading, the attribute of ``Line``, and the tasks that it needs."""
+
+    label: str
+    attribute: str
+    tasks: Collection[str] = TASKS
+    title: str = ""
+
+    def words(self, line: Line) -> str:
+        value = getattr(line, self.attribute)
+        return f"{value:,}" if isinstance(value, int) else "" if value is None else f"{floatformat(value)} s"
+
+
+COLUMNS: Final = (
+    Column("Ratings", "rated", ("compare",)),
+    Column("Scores", "scored", ("score",)),
+    Column("Checked", "checked", ("check",), "Answers checked against their requirements"),
+    Column("Time", "per_text", ("score", "check"), "Median time for one answer"),
+    Column("Repeats, checks, adjudications", "others", ("compare",)),
+    Column("Skipped", "skipped"),
+    Column("Flagged", "flagged"),
+    Column("Late", "late"),
+)
 
 
 def by_rater(study: Study) -> list[Line]:
@@ -213,7 +238,10 @@ def progress(request: OperatorRequest) -> HttpResponse:
     }
     if request.htmx:
         return show(request, "_progress_figures.html", context)
-    context |= {"raters": paged(request, by_rater(request.study))}
+    columns = [each for each in COLUMNS if not {*request.study.tasks}.isdisjoint(each.tasks)]
+    raters = paged(request, by_rater(request.study))
+    rows = [(line, [(each.label, each.words(line)) for each in columns]) for line in raters]
+    context |= {"raters": raters, "columns": columns, "rows": rows}
     return show(request, "progress.html", context)
 
 

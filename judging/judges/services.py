@@ -6,13 +6,12 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.utils.text import slugify
 
 from arena.audit.recording import Kind, record
 from arena.models import Rater
 from arena.pages.names import check_name
 from arena.pages.permissions import Visitor
-from arena.texts.slugs import free_slug
+from arena.texts.slugs import free_slug, slug_from
 from judging.endpoints.costs import Prices
 from judging.endpoints.keys import KeyVariableError, check_key_variable, read_key, unset_key
 from judging.endpoints.reaching import RefusedAddressError, check_address
@@ -258,7 +257,7 @@ ROOM: Final = 10  # characters kept free for a number
 def slug_of(name: str) -> str:
     """A slug that no judge has, made of the name."""
     longest = (Rater._meta.get_field("slug").max_length or 0) - ROOM
-    base = slugify(name)[:longest].strip("-_") or UNNAMED
+    base = slug_from(name, UNNAMED, longest)
     judges = Rater.objects.filter(kind=Rater.Kind.JUDGE, study=None, slug__startswith=base)
     return free_slug(base, set(judges.values_list("slug", flat=True)))
 

@@ -1,13 +1,12 @@
 """Contestants as models that can be asked: where, and how their answers are sampled."""
 
 from django.core.exceptions import ValidationError
-from django.utils.text import slugify
 
 from arena.audit.recording import Kind, record
 from arena.models import Contestant, Study
 from arena.pages.names import check_name
 from arena.pages.permissions import Visitor
-from arena.texts.slugs import free_slug
+from arena.texts.slugs import free_slug, slug_from
 from judging.judges.services import MOST_TOKENS, RESERVED, JudgeError, drop_unused, store_endpoint, storing
 from judging.models import Author
 
@@ -47,7 +46,7 @@ def _contestant(study: Study, name: str) -> Contestant:
     found = study.contestants.filter(name=name).first()
     if found is None:
         taken = set(study.contestants.values_list("slug", flat=True))
-        found = Contestant(study=study, name=name, slug=free_slug(slugify(name)[:110] or "contestant", taken))
+        found = Contestant(study=study, name=name, slug=free_slug(slug_from(name, "contestant"), taken))
         try:
             check_name(name, study.contestants.all())
             found.full_clean()

@@ -10,7 +10,6 @@ from operator import or_
 from typing import Any, Final, TypeAlias
 
 from django.db.models import Exists, Model, OuterRef, Q
-from django.utils.text import slugify
 
 from arena.data.formats.non_answers import END_TOKENS, FAILURE, NOTES, THINKING, kept, told_apart
 from arena.data.formats.records import (
@@ -37,7 +36,7 @@ from arena.models.signals import announce
 from arena.texts.marks import split_thinking, strip_end_tokens
 from arena.texts.names import folded, why_not
 from arena.texts.self_naming import telling_words
-from arena.texts.slugs import free_slug
+from arena.texts.slugs import free_slug, slug_from
 
 _CONTESTANT_COLUMNS = (
     "kind",
@@ -155,12 +154,9 @@ class Contestants:
     def _made(self, record: ContestantRecord) -> Contestant:
         contestant = Contestant(study=self._study, name=record.name)
         assign(contestant, self._values(record, contestant))
-        contestant.slug = record.slug or self._free_slug(record.name)
+        contestant.slug = record.slug or free_slug(slug_from(record.name, "contestant"), self._slugs)
         self._slugs[contestant.slug] = record.name
         return contestant
-
-    def _free_slug(self, name: str) -> str:
-        return free_slug(slugify(name)[:110] or "contestant", self._slugs)
 
 
 PromptKey = tuple[str, str]  # subset and external id
