@@ -19,8 +19,8 @@ from arena.data.formats.writing import Table, Type
 from arena.data.json_input import JSONInput
 from arena.models import Completion, Contestant, Pair, Prompt, Study
 from arena.pages.names import NamedForm
-from arena.pages.operating import download, paged, show
-from arena.pages.permissions import OperatorRequest, Visitor, operator
+from arena.pages.operating import INVALID, download, paged, show
+from arena.pages.permissions import OperatorRequest, operator
 from arena.pages.written import LineField, MarkdownField
 from arena.studies import changes, counts
 
@@ -247,64 +247,53 @@ def _side(completion: Completion) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def contestant(request: OperatorRequest, contestant: int) -> HttpResponse:
-    """Correct, retire or remove a contestant; one whose answers raters have seen cannot be removed."""
+    """Correct, retire or remove a contestant."""
     row = get_object_or_404(Contestant, pk=contestant, study=request.study)
-    if request.method == "POST" and "remove" in request.POST:
-        return _remove(request, row, "operate-contestants")
-    if request.method == "POST" and {"retire", "reinstate"} & request.POST.keys():
-        retire(row, request.user, retired="retire" in request.POST)
-        messages.success(request, f"{row} is {'retired' if row.retired_at else 'active again'}.")
-        return redirect("operate-contestants", slug=request.study.slug)
-    removable = not changes.is_used(row)
-    context = {"contestant": row, "removable": removable, "answers": row.completions.count()}
-    return _correct(request, row, ContestantForm, "contestant", context)
-
-
-def retire(contestant: Contestant, by: Visitor, *, retired: bool) -> None:
-    if bool(contestant.retired_at) != retired:
-        contestant.retired_at = timezone.now() if retired else None
-        changes.store_row(contestant, contestant.study, by, ["retired_at"])
+    if not {"retire", "reinstate"} & request.POST.keys():
+        return _row_page(request, row, ContestantForm)
+    if bool(row.retired_at) != ("retire" in request.POST):
+        row.retired_at = None if row.retired_at else timezone.now()
+        changes.store_row(row, request.study, request.user, ["retired_at"])
+    messages.success(request, f"{row} is {'retired' if row.retired_at else 'active again'}.")
+    return redirect("operate-contestants", slug=request.study.slug)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def prompt(request: OperatorRequest, prompt: int) -> HttpResponse:
-    """Correct or remove a prompt; one whose answers raters have seen cannot be removed."""
-    row = get_object_or_404(Prompt, pk=prompt, study=request.study)
-    if request.method == "POST" and "remove" in request.POST:
-        return _remove(request, row, "operate-prompts")
-    removable = not changes.is_used(row)
-    context = {"prompt": row, "removable": removable, "answers": row.completions.count()}
-    return _correct(request, row, PromptForm, "prompt", context)
+    """Correct or remove a prompt."""
+    return _row_page(request, get_object_or_404(Prompt, pk=prompt, study=request.study), PromptForm)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def known_answer(request: OperatorRequest, pair: int) -> HttpResponse:
-    row = get_object_or_404(known_pairs(request.study), pk=pair)
-    return _correct(request, row, KnownAnswerForm, "pair", {"pair": row})
+    return _row_page(request, get_object_or_404(known_pairs(request.study), pk=pair), KnownAnswerForm)
 
 
-def _correct(
-    request: OperatorRequest, row: Any, form_class: Any, kind: str, context: dict[str, object]
-) -> HttpResponse:
-    """Show a form, or store it and go back to the list."""
+def _row_page(request: OperatorRequest, row: Contestant | Prompt | Pair, form_class: Any) -> HttpResponse:
+    """Show a row with its form; store it, or remove one whose answers nobody has seen, and go to the list."""
+    kind, study = str(row._meta.model_name), request.study
     form = form_class(request.POST or None, instance=row)
-    if request.method == "POST":
-        with transaction.atomic():
-            if form.is_valid():
-                changed = changes.store_row(row, request.study, request.user, form.changed_data)
-                messages.success(request, "Saved." if changed else "Nothing was changed.")
-                return redirect(f"operate-{kind}s", slug=request.study.slug)
+    context: dict[str, Any] = {"form": form, kind: row}
+    if not isinstance(row, Pair):
+        if "remove" in request.POST:
+            _remove(request, row)
+            return redirect(f"operate-{kind}s", slug=study.slug)
+        context |= {"removable": not changes.is_used(row), "answers": row.completions.count()}
+    with transaction.atomic():
+        if form.is_valid():
+            changed = changes.store_row(row, study, request.user, form.changed_data)
+            messages.success(request, "Saved." if changed else "Nothing was changed.")
+            return redirect(f"operate-{kind}s", slug=study.slug)
     if form.errors:
         row.refresh_from_db()  # the heading shows what is stored, the form what was typed
-    return show(request, f"{kind}.html", {"form": form, **context}, status=422 if form.errors else 200)
+    return show(request, f"{kind}.html", context, status=INVALID if form.errors else 200)
 
 
-def _remove(request: OperatorRequest, row: Contestant | Prompt, back: str) -> HttpResponse:
+def _remove(request: OperatorRequest, row: Contestant | Prompt) -> None:
     name = str(row)
     if changes.remove_row(row, request.study, request.user):
         messages.success(request, f"{name} removed.")
     else:
         messages.error(request, f"You cannot remove {name}: some of its answers have been shown to raters.")
-    return redirect(back, slug=request.study.slug)

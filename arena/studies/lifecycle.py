@@ -46,7 +46,7 @@ def possible(study: Study) -> list[StudyEvent.Kind]:
 
 
 class Decision(NamedTuple):
-    """A decision: the column it sets or clears, its button, what it means, and what is said once it is done.
+    """A decision: the column it sets or clears, its button and what it means.
 
     grave: published figures rest on it, so it has to be confirmed.
     """
@@ -56,7 +56,6 @@ class Decision(NamedTuple):
     sets: bool
     button: str
     meaning: tuple[str, ...]
-    done: str
     grave: bool = False
 
 
@@ -72,7 +71,6 @@ DECISIONS: Final = {
                 "People get nothing new to rate. They can still rate what is on their screen.",
                 "Judges continue, and the leaderboard stays online. You can resume at any time.",
             ),
-            "Study paused.",
         ),
         Decision(
             Kind.RESUMED,
@@ -80,7 +78,6 @@ DECISIONS: Final = {
             False,
             "Resume",
             ("People can rate again and continue where they stopped.",),
-            "Study resumed.",
         ),
         Decision(
             Kind.CLOSED,
@@ -93,7 +90,6 @@ DECISIONS: Final = {
                 "single ratings.",
                 "You can reopen it, but raters may have seen the names.",
             ),
-            "Study closed.",
             grave=True,
         ),
         Decision(
@@ -106,7 +102,6 @@ DECISIONS: Final = {
                 "While the study was closed, raters could see who wrote each answer. Their new ratings may "
                 "not be blind. Say so where you publish the scores.",
             ),
-            "Study reopened.",
             grave=True,
         ),
     )
@@ -127,7 +122,8 @@ def state(request: OperatorRequest) -> HttpResponse:
             problem = "Nothing was changed. The reason contains a NUL character, which cannot be stored."
         else:
             changed = decide(request.study, decision.kind, request.user, note)
-            messages.success(request, decision.done if changed else f"Already done. {decision.done}")
+            done = f"{decision.kind.label}."
+            messages.success(request, done if changed else f"Already done. {done}")
             return redirect("operate-state", slug=request.study.slug)
     return _state_page(request, problem, AddressForm(instance=request.study))
 

@@ -1,7 +1,7 @@
 """How far a study has come, and what raters flagged."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
@@ -102,67 +102,47 @@ COLUMNS: Final = (
 
 def by_rater(study: Study) -> list[Line]:
     """Every person who may rate or has rated, who did least first."""
-    said = (
-        Comparison.objects.current()
-        .filter(study=study, rater__kind=Rater.Kind.PERSON)
-        .order_by()
-        .values("rater")
-        .annotate(
-            rated=Count("pk", filter=Q(purpose="study")),
-            others=Count("pk", filter=~Q(purpose="study")),
-            late=Count("pk", filter=Q(is_late=True)),
-            last=Max("created_at"),
-        )
-    )
-    rated: dict[int, Any] = {row["rater"]: row for row in said}
-    for rater, columns in _of_texts(study).items():
-        known = rated.setdefault(rater, {"last": None, "late": 0})
-        last = max(filter(None, (known["last"], columns["last"])))
-        rated[rater] = known | columns | {"last": last, "late": known["late"] + columns["late"]}
-    aside = (
-        Assignment.objects.filter(study=study, state=Assignment.State.SKIPPED)
-        .order_by()
-        .values("rater")
-        .annotate(skipped=Count("pk"), flagged=Count("flag"))
-    )
-    put_aside: dict[int, Any] = {row["rater"]: row for row in aside}
+    found: dict[int, Counter[str]] = defaultdict(Counter)
+    times: dict[int, list[float]] = defaultdict(list)
+    last: dict[int, datetime] = {}
+    for rater, column, number, late, at, seconds in _done(study):
+        found[rater].update({column: number, "late": late})
+        last[rater] = max(at, last.get(rater, at))
+        if seconds is not None:
+            times[rater].append(seconds)
+    limits = {pk: allowed.in_short for pk, allowed in limits_by_rater(study).items()}
     members = {one.rater_id: one for one in study.memberships.exclude(role="viewer").select_related("rater")}
-    gone = Rater.objects.filter(pk__in=rated.keys() - members.keys())
+    gone = Rater.objects.filter(pk__in=found.keys() - members.keys())
     raters = {one.pk: one for one in gone} | {pk: one.rater for pk, one in members.items()}
-    limits = {pk: {"limit": allowed.in_short} for pk, allowed in limits_by_rater(study).items()}
+    skipped = Assignment.objects.filter(study=study, state=Assignment.State.SKIPPED).order_by()
+    for pk, number, flagged in skipped.values_list("rater").annotate(n=Count("pk"), flagged=Count("flag")):
+        found[pk].update(skipped=number, flagged=flagged)
     lines = [
         Line(
-            **rated.get(pk, {})
-            | put_aside.get(pk, {})
-            | limits.get(pk, {})
-            | {"rater": rater, "membership": members.get(pk)}
+            rater,
+            members.get(pk),
+            **found[pk],
+            per_text=median(times[pk]) if times[pk] else None,
+            last=last.get(pk),
+            limit=limits.get(pk, ""),
         )
         for pk, rater in raters.items()
     ]
     return sorted(lines, key=lambda line: (line.done, line.rater.name, line.rater.pk))
 
 
-def _of_texts(study: Study) -> dict[int, dict[str, Any]]:
-    """Scores and checks of single answers by rater, with the median seconds an answer took."""
-    found: dict[int, dict[str, Any]] = {}
-    times: dict[int, list[float]] = defaultdict(list)
-    for name, rows in (("scored", study.scores), ("checked", study.answers)):
-        people = rows.filter(is_current=True, rater__kind=Rater.Kind.PERSON).order_by()
-        texts = people.values_list("rater", "completion").annotate(
-            seconds=Sum("seconds"), late=Count("pk", filter=Q(is_late=True)), last=Max("created_at")
-        )
-        for rater, _, seconds, late, last in texts:
-            columns = found.setdefault(rater, {"scored": 0, "checked": 0, "late": 0, "last": last})
-            columns[name] += 1
-            columns["late"] += bool(late)
-            columns["last"] = max(columns["last"], last)
-            if seconds is not None:
-                times[rater].append(seconds)
-    return {rater: {**columns, "per_text": _median(times[rater])} for rater, columns in found.items()}
-
-
-def _median(seconds: list[float]) -> float | None:
-    return median(seconds) if seconds else None
+def _done(study: Study) -> Iterator[tuple[int, str, int, int, datetime, float | None]]:
+    """Yield what people did: rater, column of ``Line``, how much, how much of it late, when last, seconds."""
+    now, late = {"is_current": True, "rater__kind": Rater.Kind.PERSON}, Count("pk", filter=Q(is_late=True))
+    pairs = study.comparisons.filter(**now).order_by().values_list("rater", "purpose")
+    for rater, purpose, n, n_late, at in pairs.annotate(n=Count("pk"), late=late, last=Max("created_at")):
+        yield rater, "rated" if purpose == "study" else "others", n, n_late, at, None
+    for column, rows in (("scored", study.scores), ("checked", study.answers)):
+        texts = rows.filter(**now).order_by().values_list("rater", "completion")
+        for rater, _, seconds, n_late, at in texts.annotate(
+            seconds=Sum("seconds"), late=late, last=Max("created_at")
+        ):
+            yield rater, column, 1, bool(n_late), at, seconds
 
 
 def by_pair(study: Study) -> QuerySet[Pair]:

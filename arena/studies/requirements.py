@@ -1,6 +1,7 @@
 """The operators' pages of the requirements of a study's prompts."""
 
-from collections.abc import Iterator
+import re
+from typing import Final
 
 from django import forms
 from django.contrib import messages
@@ -101,66 +102,61 @@ def prompt(request: OperatorRequest, prompt: int) -> HttpResponse:
     """The requirements of one prompt; POST adds, moves, retires, accepts or drops some."""
     row = get_object_or_404(Prompt.objects.select_related("study"), pk=prompt, study=request.study)
     form = QuestionForm(request.POST if "add" in request.POST else None)
+    back = redirect("operate-prompt-requirements", slug=request.study.slug, prompt=row.pk)
     try:
-        if request.method == "POST" and ("add" not in request.POST or form.is_valid()):
+        if request.method == "POST" and (not form.is_bound or form.is_valid()):
             messages.success(request, _done(request, row, form))
-            return redirect("operate-prompt-requirements", slug=request.study.slug, prompt=row.pk)
+            return back
     except QuestionError as error:
         if not form.is_bound:
             messages.error(request, str(error))
-            return redirect("operate-prompt-requirements", slug=request.study.slug, prompt=row.pk)
+            return back
         refuse(form, error.field, str(error))
     answered = Answer.objects.filter(question=OuterRef("pk"))
     rows = row.questions.order_by("position", "pk").annotate(
         checks=Count("answers", filter=Q(answers__is_current=True)), has_answers=Exists(answered)
     )
-    found = list(rows)
+    asked = [one for one in rows if one.is_current and one.is_accepted]
+    places = [None, *(each.position for each in asked), None]
     context = {
         "prompt": row,
-        "asked": list(_with_neighbours([one for one in found if one.is_current and one.is_accepted])),
-        "waiting": sorted((one for one in found if not one.is_accepted), key=lambda one: one.pk),
-        "retired": [each for each in found if not each.is_current and each.is_accepted],
+        "asked": [*zip(asked, places, places[2:], strict=False)],  # each with those before and after it
+        "waiting": sorted((one for one in rows if not one.is_accepted), key=lambda one: one.pk),
+        "retired": [each for each in rows if not each.is_current and each.is_accepted],
         "checked": Answer.objects.filter(question__prompt=row).exists(),
         "form": form,
     }
     return show(request, "prompt_requirements.html", context, status=INVALID if form.is_bound else 200)
 
 
-def _with_neighbours(asked: list[Question]) -> Iterator[tuple[Question, int | None, int | None]]:
-    """Each requirement with the positions of the one before and the one after it."""
-    places = [None, *(each.position for each in asked), None]
-    return zip(asked, places, places[2:], strict=False)
+NOTHING: Final = "Nothing was changed."
 
 
 def _done(request: OperatorRequest, prompt: Prompt, form: QuestionForm) -> str:
-    """Do what was posted, and say what was done."""
-    sent, by = request.POST, request.user
-    if "add" in sent:
+    """Do what was posted, and say what was done; 404 for what no button of the page sends."""
+    by = request.user
+    if form.is_bound:
         added = questions.add(prompt, by, form.wording)
         return "Requirement added." if added else "The prompt already has this requirement."
-    if "move" in sent:
-        question, position = _numbers(sent["move"])
-        return "Moved." if questions.move(prompt, by, question, position) else "Nothing was changed."
-    if "retire" in sent:
-        [question] = _numbers(sent["retire"], of=1)
-        removed = questions.retire(prompt, by, question)
-        return "The requirement is no longer asked." if removed else "Nothing was changed."
-    for action, words in (("accept", "accepted"), ("drop", "dropped")):
-        if action in sent:
-            chosen = [_numbers(each, of=1)[0] for each in sent[action].split(",")]
-            count = (
-                questions.accept(prompt, by, chosen) if action == "accept" else questions.drop(prompt, chosen)
-            )
-            return f"{questions.in_words(count)} {words}." if count else "Nothing was changed."
-    return "Nothing was changed."
-
-
-def _numbers(sent: str, of: int = 2) -> list[int]:
-    """The numbers that a button of the page sends; 404 for anything else."""
-    parts = sent.split(":")
-    if len(parts) != of or not all(map(is_number, parts)):
+    action = next((name for name in ("move", "retire", "accept", "drop") if name in request.POST), "")
+    numbers = re.split("[:,]", request.POST.get(action, ""))
+    if action and not all(map(is_number, numbers)):
         raise Http404
-    return [int(part) for part in parts]
+    match action, numbers:
+        case "", _:
+            return NOTHING
+        case "move", [question, position]:
+            return "Moved." if questions.move(prompt, by, int(question), int(position)) else NOTHING
+        case "retire", [question]:
+            removed = questions.retire(prompt, by, int(question))
+            return "The requirement is no longer asked." if removed else NOTHING
+        case "accept", _:
+            count = questions.accept(prompt, by, [*map(int, numbers)])
+            return f"{questions.in_words(count)} accepted." if count else NOTHING
+        case "drop", _:
+            count = questions.drop(prompt, [*map(int, numbers)])
+            return f"{questions.in_words(count)} dropped." if count else NOTHING
+    raise Http404
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -176,7 +172,7 @@ def requirement(request: OperatorRequest, prompt: int, question: int) -> HttpRes
             changed = questions.change(row.prompt, request.user, row.pk, form.wording)
             if "accept" in request.POST:
                 changed |= bool(questions.accept(row.prompt, request.user, [row.pk]))
-            messages.success(request, "Saved." if changed else "Nothing was changed.")
+            messages.success(request, "Saved." if changed else NOTHING)
             return redirect("operate-prompt-requirements", slug=request.study.slug, prompt=prompt)
         except QuestionError as error:
             refuse(form, error.field, str(error))

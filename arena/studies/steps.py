@@ -1,8 +1,7 @@
 """The steps of setting up a study."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
@@ -24,8 +23,7 @@ BADGES: Final[dict[State, tuple[str, str]]] = {
 """The word and the style of a state."""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     number: int
     title: str
     address: str
@@ -152,20 +150,19 @@ def steps(study: Study) -> list[Step]:
     ]
 
 
-@dataclass(frozen=True)
-class Place:
-    number: int
-    of: int
-    title: str
-    next_title: str
-    next_address: str
-
-
 PART_OF: Final = {
     "operate-import-job": "operate-import",
     "operate-prompt-requirements": "operate-requirements",
 }
 """The step that a further page belongs to."""
+
+
+class Place(NamedTuple):
+    number: int
+    of: int
+    title: str
+    next_title: str
+    next_address: str
 
 
 def place(study: Study, name: str) -> Place | None:
@@ -174,7 +171,7 @@ def place(study: Study, name: str) -> Place | None:
     if name not in names:
         return None
     number = names.index(name) + 1
-    following = names[number] if number < len(names) else "operate-progress"
+    following = [*names, "operate-progress"][number]
     title = STEPS[following][0] if following in STEPS else "Progress"
     return Place(number, len(names), STEPS[name][0], title, reverse(following, args=[study.slug]))
 
