@@ -12,7 +12,7 @@ from arena.data.formats.non_answers import THINKING
 from arena.data.formats.ours import TRAINING_FIELDS, record_of
 from arena.data.formats.reading import Fields, Kind
 from arena.data.formats.records import Item, Place
-from arena.data.formats.writing import Row, Table, Type
+from arena.data.formats.writing import Row, Table, Type, batches
 from arena.models import (
     Answer,
     Comparison,
@@ -31,15 +31,26 @@ from arena.rating.subsets import TRAINING_SUBSET
 
 CHUNK: Final = 2000
 
-_SIDES: Final = (
-    "pair__prompt__external_id",
-    "pair__prompt__subset",
-    "pair__first__contestant__name",
-    "pair__first__external_id",
-    "pair__second__contestant__name",
-    "pair__second__external_id",
-    "swapped",
-)
+_PAIR: Final = {
+    "prompt": "prompt__external_id",
+    "subset": "prompt__subset",
+    "first": "first__contestant__name",
+    "first_id": "first__external_id",
+    "second": "second__contestant__name",
+    "second_id": "second__external_id",
+}
+_TEXT: Final = {
+    "prompt": "completion__prompt__external_id",
+    "subset": "completion__prompt__subset",
+    "contestant": "completion__contestant__name",
+    "completion": "completion__external_id",
+}
+_NAMES: Final = ("repeat", "seconds", "created_at", "is_dated", "reason", "rationale", "raw_reply", "extra")
+_SAID: Final = {
+    **{"id": "external_id", "by": "rater", "rater_kind": "rater__kind"},
+    **{name: name for name in _NAMES},
+}
+"""Columns of what is exported, by field."""
 
 
 _TYPES: Final = (
@@ -63,7 +74,9 @@ TABLES: Final[dict[str, Table]] = {
 
 
 def rows(study: Study, what: str) -> Iterator[Row]:
-    return _ROWS[what](study)
+    columns = TABLES[what].columns
+    for row in _ROWS[what](study):
+        yield {name: value for name, value in row.items() if name in columns}
 
 
 def records(study: Study) -> Iterator[Item]:
@@ -88,14 +101,15 @@ def names_accounts(study: Study) -> bool:
 
 def about_old_texts(study: Study) -> int:
     """How many exported opinions are about a text changed since."""
-    old = Q(completion__is_current=False)
-    texts = [_score_set(study).filter(old).count(), _answer_set(study).filter(old).count()]
-    return _about_old_pairs(study) + sum(texts)
+    sets = (_comparison_set(study), _score_set(study), _answer_set(study))
+    return sum(map(QuerySet.count, map(_old, sets)))
 
 
-def _about_old_pairs(study: Study) -> int:
-    old = Q(pair__first__is_current=False) | Q(pair__second__is_current=False)
-    return _comparison_set(study).filter(old).count()
+def _old(opinions: QuerySet[Any]) -> QuerySet[Any]:
+    """Those about a text changed since."""
+    if opinions.model is Comparison:
+        return opinions.filter(Q(pair__first__is_current=False) | Q(pair__second__is_current=False))
+    return opinions.filter(completion__is_current=False)
 
 
 def _rater_set(study: Study) -> RaterQuerySet:
@@ -228,32 +242,36 @@ def _completions(study: Study) -> Iterator[Row]:
         }
 
 
-def _sides(values: tuple[Any, ...]) -> Row:
-    """Both completions in the order shown, by contestant if there is one."""
-    prompt, subset, one, one_id, two, two_id, swapped = values
-    first, first_id, second, second_id = (two, two_id, one, one_id) if swapped else (one, one_id, two, two_id)
+def _read(rows: QuerySet[Any], columns: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Rows of these columns by field; what is empty is no value."""
+    for values in rows.values_list(*columns.values()).iterator(CHUNK):
+        yield {
+            name: None if value in ("", {}) else value for name, value in zip(columns, values, strict=True)
+        }
+
+
+def _sides(row: Row, *, swapped: bool = False) -> Row:
+    """The row with both completions in the order shown, by contestant if there is one."""
+    first, second = ("second", "first") if swapped else ("first", "second")
     return {
-        "prompt": prompt,
-        "subset": subset or None,
-        "first": first,
-        "second": second,
-        "first_id": first_id if first is None else None,
-        "second_id": second_id if second is None else None,
+        **row,
+        "first": row[first],
+        "second": row[second],
+        "first_id": row[f"{first}_id"] if row[first] is None else None,
+        "second_id": row[f"{second}_id"] if row[second] is None else None,
     }
 
 
 def pair_sides(pairs: Iterable[int]) -> dict[int, Row]:
     """Prompt and completions of the pairs whose texts are the current ones."""
-    columns = ("pk", *(name.removeprefix("pair__") for name in _SIDES[:-1]))
     current = Pair.objects.filter(first__is_current=True, second__is_current=True)
-    found = current.filter(pk__in=list(pairs)).order_by().values_list(*columns)
-    return {pk: _sides((*sides, False)) for pk, *sides in found}
+    found = _read(current.filter(pk__in=list(pairs)).order_by(), {"pk": "pk", **_PAIR})
+    return {row.pop("pk"): _sides(row) for row in found}
 
 
 def _pairs(study: Study) -> Iterator[Row]:
-    columns = ("gold", "gold_source", *(name.removeprefix("pair__") for name in _SIDES[:-1]))
-    for gold, source, *sides in _SETS["pairs"](study).values_list(*columns).iterator(CHUNK):
-        yield {**_sides((*sides, False)), "gold": gold, "gold_source": source}
+    own = {name: name for name in ("gold", "gold_source")}
+    return map(_sides, _read(_SETS["pairs"](study), {**_PAIR, **own}))
 
 
 def _training(study: Study) -> Iterator[Row]:
@@ -277,38 +295,31 @@ def _training(study: Study) -> Iterator[Row]:
         }
 
 
-_NUMBERS: Final = ("points", "rating", "first_score", "second_score", "repeat", "seconds", "created_at")
-_WORDS: Final = ("reason", "rationale", "raw_reply", "extra")
+def _opinions(opinions: QuerySet[Any], columns: Mapping[str, str], slugs: Mapping[int, str]) -> Iterator[Row]:
+    """What raters said, with further ``columns`` by field, and ``by`` for the rater's id."""
+    # A rater of the old and the new text has repeat 0 twice; then the order in the file counts.
+    unknown = {"repeat": None} if _old(opinions).exists() else {}
+    for row in _read(opinions, {**_SAID, **columns}):
+        undated = {} if row["is_dated"] else {"created_at": None}
+        yield {**row, "rater": slugs[row["by"]], **unknown, **undated}
 
 
 def _comparisons(study: Study) -> Iterator[Row]:
     slugs = rater_slugs(study)
     members = panel_members(study, slugs)
-    # A rater of the old and the new text of a pair has repeat 0 twice; then the order in the file counts.
-    with_repeat = not _about_old_pairs(study)
-    columns = ("pk", "rater", "rater__kind", "external_id", "status", "is_dated", *_SIDES, *_NUMBERS, *_WORDS)
-    read = _comparison_set(study).values_list(*columns).iterator(CHUNK)
-    while chunk := list(itertools.islice(read, CHUNK)):
-        criteria = _criteria([row[0] for row in chunk])
-        for pk, rater, kind, external_id, status, is_dated, *values in chunk:
-            said = iter(values)
-            sides = _sides(tuple(itertools.islice(said, len(_SIDES))))
-            numbers = dict(zip(_NUMBERS, said, strict=False))
-            words = {name: value or None for name, value in zip(_WORDS, said, strict=True)}
-            if not with_repeat:
-                del numbers["repeat"]
-            if not is_dated:
-                del numbers["created_at"]
+    names = ("pk", "status", "swapped", "points", "rating", "first_score", "second_score")
+    columns = {
+        **{name: f"pair__{column}" for name, column in _PAIR.items()},
+        **{name: name for name in names},
+    }
+    for chunk in batches(_opinions(_comparison_set(study), columns, slugs), CHUNK):
+        criteria = _criteria(row["pk"] for row in chunk)
+        for row in chunk:
             yield {
-                "id": external_id or None,
-                **sides,
-                "rater": slugs[rater],
-                "rater_kind": kind,
-                **numbers,
-                **words,
-                "identical": True if status == Comparison.Status.IDENTICAL else None,
-                "criteria": criteria.get(pk),
-                "derived_from": members.get(rater),
+                **_sides(row, swapped=row["swapped"]),
+                "identical": True if row["status"] == Comparison.Status.IDENTICAL else None,
+                "criteria": criteria.get(row["pk"]),
+                "derived_from": members.get(row["by"]),
             }
 
 
@@ -319,59 +330,24 @@ def _criteria(comparisons: Iterable[int]) -> dict[int, dict[str, int | str]]:
     return found
 
 
-_OF_TEXT: Final = (
-    *("external_id", "completion__prompt__external_id", "completion__prompt__subset"),
-    *("completion__contestant__name", "completion__external_id", "rater", "rater__kind"),
-    *("repeat", "seconds", "created_at", "is_dated", "reason", "rationale", "raw_reply", "extra"),
-)
-
-
-def _of_texts(opinions: QuerySet[Any], columns: Mapping[str, str], study: Study) -> Iterator[Row]:
-    """Scores or answers, with further ``columns`` by the name of their field."""
-    slugs = rater_slugs(study)
-    with_repeat = not opinions.filter(completion__is_current=False).exists()
-    for row in opinions.values_list(*_OF_TEXT, *columns.values()).iterator(CHUNK):
-        own_id, prompt, subset, contestant, completion, rater, kind, repeat, seconds, moment, is_dated = row[
-            :11
-        ]
-        words = dict(zip(("reason", "rationale", "raw_reply", "extra"), row[11:15], strict=True))
-        yield {
-            "id": own_id or None,
-            "prompt": prompt,
-            "subset": subset or None,
-            "contestant": contestant,
-            "completion": completion if contestant is None else None,
-            "rater": slugs[rater],
-            "rater_kind": kind,
-            **dict(zip(columns, row[15:], strict=True)),
-            "repeat": repeat if with_repeat else None,
-            "seconds": seconds,
-            "created_at": moment if is_dated else None,
-            **{name: value or None for name, value in words.items()},
-        }
+def _of_text(row: Row) -> Row:
+    """The row with the completion's own id only where it has no contestant."""
+    return {**row, "completion": row["completion"] if row["contestant"] is None else None}
 
 
 def _scores(study: Study) -> Iterator[Row]:
-    names = ("turn", "lowest", "highest", "expected")
-    return _of_texts(_score_set(study), {**{name: name for name in names}, "score": "value"}, study)
+    own = {name: name for name in ("turn", "lowest", "highest", "expected")}
+    return map(_of_text, _opinions(_score_set(study), {**_TEXT, **own, "score": "value"}, rater_slugs(study)))
 
 
 def _answers(study: Study) -> Iterator[Row]:
-    return _of_texts(_answer_set(study), {"question": "question__position", "answer": "value"}, study)
+    own = {"question": "question__position", "answer": "value"}
+    return map(_of_text, _opinions(_answer_set(study), {**_TEXT, **own}, rater_slugs(study)))
 
 
 def _features(study: Study) -> Iterator[Row]:
-    of_text = _OF_TEXT[1:5]
-    columns = ("turn", "name", "variant", "value", "source")
-    for row in _feature_set(study).values_list(*of_text, *columns).iterator(CHUNK):
-        prompt, subset, contestant, completion, *values = row
-        yield {
-            "prompt": prompt,
-            "subset": subset or None,
-            "contestant": contestant,
-            "completion": completion if contestant is None else None,
-            **{name: value if value != "" else None for name, value in zip(columns, values, strict=True)},
-        }
+    own = {name: name for name in ("turn", "name", "variant", "value", "source")}
+    return map(_of_text, _read(_feature_set(study), {**_TEXT, **own}))
 
 
 _SETS: Final[Mapping[str, Callable[[Study], QuerySet[Any]]]] = {

@@ -6,23 +6,13 @@ Prompts are named by the digest of their text. The order shown is not recorded; 
 import json
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Any, Final
 
-from arena.data.formats.files import InputFile
-from arena.data.formats.ours import scale
-from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, digest, read_rows
-from arena.data.formats.records import (
-    ComparisonRecord,
-    CompletionRecord,
-    Item,
-    Note,
-    PromptRecord,
-    ScoreRecord,
-)
+from arena.data.formats.ours import record_of, scale
+from arena.data.formats.pairs import Pair, Side
+from arena.data.formats.reading import Fields, Format, Kind, Shape, by_row, digest
+from arena.data.formats.records import CompletionRecord, Item, PromptRecord, ScoreRecord
 from arena.data.formats.text_scores import NO_SCORE
-
-OUTPUT: Final = frozenset({"instruction", "output", "generator"})
-ANNOTATION: Final = frozenset({"instruction", "output_1", "output_2", "preference"})
 
 ANNOTATORS: Final = ("annotator", "annotator_index", "judge", "rater")
 """Who gave a score."""
@@ -31,76 +21,30 @@ TIE: Final = Decimal("1.5")
 NO_ANSWER: Final = Decimal(-1)  # an unparsable reply in the annotator's cache; result files hold null
 
 
-class Preference(NamedTuple):
-    """A rating on three points, with scores if the outputs were weighed."""
-
-    rating: int | None
-    scores: tuple[Decimal, Decimal] | None = None
-
-
-def recognise(head: Head) -> Kind | None:
-    if head.fields >= ANNOTATION:
-        return Kind.COMPARISONS
-    if head.fields >= OUTPUT:
-        is_scored = "score" in head.fields and not head.fields.isdisjoint(ANNOTATORS)
-        return Kind.SCORES if is_scored else Kind.COMPLETIONS
-    return None
-
-
-def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    if kind is Kind.COMPARISONS:
-        text = "the order in which two outputs were shown is not in the file; read no position bias from it"
-        yield Note(file.place(), text)
-    builders = {Kind.COMPARISONS: _annotation, Kind.COMPLETIONS: _output, Kind.SCORES: _scored}
-    yield from read_rows(file, builders[kind])
-
-
-def _output(fields: Fields) -> Iterator[Item]:
+def _output(fields: Fields) -> Iterator[Item | None]:
     prompt = _prompt(fields)
     yield prompt
-    yield CompletionRecord(
-        prompt=prompt.id,
-        contestant=fields.required_text("generator"),
-        turns=fields.answer("output"),
-        extra=fields.rest(),
-        place=fields.place,
-    )
+    contestant = fields.required_text("generator")
+    yield record_of(Kind.COMPLETIONS, fields, {"turns": "output"}, prompt=prompt.id, contestant=contestant)
 
 
 def _scored(fields: Fields) -> Iterator[Item]:
     """An output with a score, on the study's scale unless the row has one."""
     prompt = _prompt(fields)
     yield prompt
-    generator = fields.required_text("generator")
-    turns = fields.answer("output")
-    yield CompletionRecord(
-        prompt=prompt.id, contestant=generator, turns=turns, implied=True, place=fields.place
-    )
+    whose: dict[str, Any] = {"prompt": prompt.id, "contestant": fields.required_text("generator")}
+    yield CompletionRecord(**whose, turns=fields.answer("output"), implied=True, place=fields.place)
     rater, kind = _rater(fields)
     lowest, highest = scale(fields)
-    score = _score(fields)
-    seconds = fields.number("time_per_example", least=0, most=1e9)
+    number = fields.number("score", least=-1e9, most=1e9)
+    score = None if number is None or number == NO_SCORE else float(number)
     yield ScoreRecord(
-        prompt=prompt.id,
-        contestant=generator,
-        rater=rater,
-        rater_kind=kind,
+        **whose,
         score=score,
-        reason="" if score is not None else "empty" if kind == "person" else "unparsable",
         lowest=lowest,
         highest=highest,
-        raw_reply=_raw_reply(fields),
-        rationale=fields.text("concise_explanation"),
-        seconds=None if seconds is None else float(seconds),
-        extra=fields.rest(),
-        place=fields.place,
+        **_said(fields, rater, kind, has_value=score is not None),
     )
-
-
-def _score(fields: Fields) -> float | None:
-    """A number; null and -1 are none."""
-    score = fields.number("score", least=-1e9, most=1e9)
-    return None if score is None or score == NO_SCORE else float(score)
 
 
 def _prompt(fields: Fields) -> PromptRecord:
@@ -117,49 +61,25 @@ def _prompt(fields: Fields) -> PromptRecord:
 
 
 def _annotation(fields: Fields) -> Iterator[Item]:
-    prompt = _prompt(fields)
-    yield prompt
     # People's preferences may leave out who wrote the outputs, which then are known by their texts.
     is_named = "generator_1" in fields or "generator_2" in fields
-    names = fields.two_names("generator_1", "generator_2", "generator") if is_named else ("", "")
-    ids = []
-    for name, field in zip(names, ("output_1", "output_2"), strict=True):
-        turns = fields.answer(field) if is_named else fields.turns(field)
-        own_id = "" if is_named else digest(*turns)
-        yield CompletionRecord(
-            prompt=prompt.id,
-            contestant=name or None,
-            id=own_id,
-            turns=turns,
-            implied=True,
-            place=fields.place,
-        )
-        ids.append(own_id)
-    if ids[0] and ids[0] == ids[1]:
-        fields.problem("output_2", "the same text as output_1, and no generators tell them apart")
+    prompt = _prompt(fields)
+    if is_named:
+        names = fields.two_names("generator_1", "generator_2", "generator")
+        pair = Pair.of(prompt, names, fields.answer("output_1"), fields.answer("output_2"))
+    else:
+        first, second = fields.turns("output_1"), fields.turns("output_2")
+        pair = Pair(prompt, Side("", digest(*first), first), Side("", digest(*second), second))
+        if first == second:
+            fields.problem("output_2", "the same text as output_1, and no generators tell them apart")
+    yield from pair.records()
     rater, kind = _rater(fields)
-    preference = fields.number("preference", least=-1e9, most=1e9)
-    rating, scores = _weighed(fields, preference)
-    seconds = fields.number("time_per_example", least=0, most=1e9)
-    exact = {} if scores is None else {"preference": float(preference or 0)}
-    yield ComparisonRecord(
-        prompt=prompt.id,
-        first=names[0],
-        second=names[1],
-        first_id=ids[0],
-        second_id=ids[1],
-        rater=rater,
-        rater_kind=kind,
-        points=3,
-        rating=rating,
-        reason="" if rating is not None else "empty" if kind == "person" else "unparsable",
-        scores=scores,
-        raw_reply=_raw_reply(fields),
-        rationale=fields.text("concise_explanation"),
-        seconds=None if seconds is None else float(seconds),
-        extra={**fields.rest(), **exact},
-        place=fields.place,
-    )
+    rating, verdict = _weighed(fields)
+    said = _said(fields, rater, kind, has_value=rating is not None)
+    exact = {} if verdict is None else {"preference": float(verdict)}
+    scores = None if verdict is None else (2 - verdict, verdict - 1)
+    extra = {**said.pop("extra"), **exact}
+    yield pair.rated(points=3, rating=rating, scores=scores, extra=extra, **said)
 
 
 def _rater(fields: Fields) -> tuple[str, str]:
@@ -172,38 +92,58 @@ def _rater(fields: Fields) -> tuple[str, str]:
     return (f"annotator-{name}", "person") if is_person else (name, "judge")
 
 
-def _weighed(fields: Fields, preference: Decimal | None) -> Preference:
+def _said(fields: Fields, rater: str, kind: str, *, has_value: bool) -> dict[str, Any]:
+    """The annotator of a row, and what it says beside the preference or score."""
+    seconds = fields.number("time_per_example", least=0, most=1e9)
+    reply = fields.take("raw_completion")  # a text, or the JSON of an endpoint's response
+    if not isinstance(reply, str | None):
+        reply = json.dumps(reply, ensure_ascii=False)
+    return {
+        "rater": rater,
+        "rater_kind": kind,
+        "reason": "" if has_value else "empty" if kind == "person" else "unparsable",
+        "raw_reply": reply or "",
+        "rationale": fields.text("concise_explanation"),
+        "seconds": None if seconds is None else float(seconds),
+        "extra": fields.rest(),
+        "place": fields.place,
+    }
+
+
+def _weighed(fields: Fields) -> tuple[int | None, Decimal | None]:
     """The rating of a preference: 1 is output_1, 2 is output_2, 1.5 (0 in old files) is a tie.
 
-    A value between is one plus the weight of output_2. The heavier side wins; both weights are the scores.
+    A value between is one plus the weight of output_2, and comes second. The heavier side wins.
     """
+    preference = fields.number("preference", least=-1e9, most=1e9)
     if preference is None or preference == NO_ANSWER:
-        return Preference(None)
+        return None, None
     if preference == 0:
-        return Preference(2)
+        return 2, None
     if not 1 <= preference <= 2:
-        fields.problem(
-            "preference", f"{preference} is not between 1 and 2; 0 is a tie, -1 and null no answer"
-        )
+        reason = f"{preference} is not between 1 and 2; 0 is a tie, -1 and null no answer"
+        fields.problem("preference", reason)
     rating = 2 if preference == TIE else 1 if preference < TIE else 3
-    if preference in (1, TIE, 2):
-        return Preference(rating)
-    return Preference(rating, (2 - preference, preference - 1))
+    return rating, None if preference in (1, TIE, 2) else preference
 
 
-def _raw_reply(fields: Fields) -> str:
-    """The annotator's reply: a text, or the JSON of its endpoint's response."""
-    reply = fields.take("raw_completion")
-    if reply is None or isinstance(reply, str):
-        return reply or ""
-    return json.dumps(reply, ensure_ascii=False)
-
+_NO_ORDER: Final = (
+    "the order in which two outputs were shown is not in the file; read no position bias from it"
+)
 
 FORMAT = Format(
     "alpaca-eval",
     "AlpacaEval outputs and annotations",
     "instruction, output and generator (AlpacaEval outputs); "
     "instruction, output_1, output_2 and preference (AlpacaEval annotations)",
-    recognise,
-    read,
+    (
+        Shape(Kind.COMPARISONS, "instruction output_1 output_2 preference", by_row(_annotation, _NO_ORDER)),
+        Shape(
+            Kind.SCORES,
+            "instruction output generator score",
+            by_row(_scored),
+            lambda head: not head.fields.isdisjoint(ANNOTATORS),
+        ),
+        Shape(Kind.COMPLETIONS, "instruction output generator", by_row(_output)),
+    ),
 )

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from arena.data.formats import verdicts
-from arena.data.formats.files import InputFile
-from arena.data.formats.messages import Pair, Turns, dialogue
-from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, read_rows
+from arena.data.formats.messages import dialogue
+from arena.data.formats.pairs import Pair, Turns
+from arena.data.formats.reading import Fields, Format, Kind, Shape, by_row
 from arena.data.formats.records import Item
 from arena.data.formats.verdicts import FIRST, NOUN, RATINGS, SECOND
 
@@ -72,13 +72,14 @@ def _task(fields: Fields, name: str, texts: Any, about: Mapping[str, Any]) -> Ta
     if fields.problems:
         return None
     category = known.get("category")
-    pair = Pair(
+    pair = Pair.alone(
+        fields,
         user,
-        (answers[0], answers[1]),
-        (models[0], models[1]),
+        *answers,
+        models=(models[0], models[1]),
         category=category if isinstance(category, str) else None,
         extra={key: value for key, value in known.items() if key not in (asked, *sides)},
-        place=fields.place,
+        implied=True,
     )
     return Task(pair, [[side, model] for side, model in zip(sides, models, strict=True)])
 
@@ -138,10 +139,6 @@ def _objects(fields: Fields, name: str) -> list[Fields]:
 # --- Argilla: fields, and under each question the responses of people and the suggestion of a model.
 
 
-def recognise_argilla(head: Head) -> Kind | None:
-    return Kind.COMPARISONS if head.is_typed and head.fields >= {"fields", "responses"} else None
-
-
 def _record(fields: Fields) -> Iterator[Item]:
     task = _task(fields, "fields", fields.json("fields"), fields.mapping("metadata") or {})
     responses, suggestions = fields.mapping("responses") or {}, fields.mapping("suggestions") or {}
@@ -164,10 +161,6 @@ def _record(fields: Fields) -> Iterator[Item]:
 
 
 # --- Label Studio: the data of a task, and annotations, each a list of results.
-
-
-def recognise_label_studio(head: Head) -> Kind | None:
-    return Kind.COMPARISONS if head.is_typed and head.fields >= {"data", "annotations"} else None
 
 
 def _annotated(fields: Fields) -> Iterator[Item]:
@@ -203,24 +196,17 @@ def _values(fields: Fields) -> list[Any]:
     return found
 
 
-def _reader(build: Any) -> Any:
-    def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-        return read_rows(file, build)
-
-    return read
-
-
 ARGILLA: Final = Format(
     "argilla",
     "Argilla records",
     "fields and responses (Argilla's records as JSON)",
-    recognise_argilla,
-    _reader(_record),
+    (Shape(Kind.COMPARISONS, "fields responses", by_row(_record)),),
+    is_typed=True,
 )
 LABEL_STUDIO: Final = Format(
     "label-studio",
     "Label Studio annotations",
     "data and annotations (Label Studio's JSON)",
-    recognise_label_studio,
-    _reader(_annotated),
+    (Shape(Kind.COMPARISONS, "data annotations", by_row(_annotated)),),
+    is_typed=True,
 )

@@ -1,13 +1,14 @@
 """Chatbot Arena battles: model_a, shown first, model_b and the winner. Pure."""
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import replace
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from arena.data.formats import verdicts
 from arena.data.formats.columns import guess
 from arena.data.formats.files import InputFile
-from arena.data.formats.messages import Turns, conversation, listed
+from arena.data.formats.messages import conversation, listed
+from arena.data.formats.pairs import Pair, Turns
 from arena.data.formats.reading import (
     Companions,
     Fields,
@@ -15,10 +16,11 @@ from arena.data.formats.reading import (
     Head,
     Kind,
     Mentions,
+    Shape,
     digest,
     read_rows,
 )
-from arena.data.formats.records import ComparisonRecord, CompletionRecord, Item, PromptRecord
+from arena.data.formats.records import Item, PromptRecord
 from arena.rating.subsets import NO_PROMPT_SUBSET
 
 FLAGS: Final = {"winner_model_a": "first", "winner_tie": "tie", "winner_model_b": "second"}
@@ -42,26 +44,13 @@ class Texts(NamedTuple):
     system: str = ""
 
 
-def recognise(head: Head) -> Kind | None:
-    if _is_of_games(head.fields):
-        # What other words mean is asked, as of any table.
-        cells = head.file.samples()
-        rows = zip(*(cells.get(name, ()) for name in ("winner", "left", "right")), strict=False)
-        is_told = all(verdicts.side(winner, [left], [right]) for winner, left, right in rows)
-        return Kind.COMPARISONS if is_told else None
-    verdict = "winner" in head.fields or FLAGS.keys() <= head.fields
-    is_battle = verdict and {"model_a", "model_b"} <= head.fields
-    return Kind.COMPARISONS if is_battle and not _tells_more(head) else None
-
-
-def _tells_more(head: Head) -> bool:
-    """Tell whether a table can read raters, prompts or answers in columns that battles do not have."""
-    cells = head.file.samples() if "winner" in head.fields else {}
-    if not cells or "conversation_a" in cells or any(text[:1] == "[" for text in cells.get("response_a", ())):
+def _is_told_game(head: Head) -> bool:
+    """Tell whether a table is one of games whose verdicts are known; what other words mean is asked."""
+    if not _is_of_games(head.fields):
         return False
-    told = guess(list(cells), cells, Kind.COMPARISONS).mapping.columns
-    found = {told[name] for name in ("rater", "instruction", "prompt", "first_text") if name in told}
-    return not found <= {*_NAMED}
+    cells = head.file.samples()
+    rows = zip(*(cells.get(name, ()) for name in ("winner", "left", "right")), strict=False)
+    return all(verdicts.side(winner, [left], [right]) for winner, left, right in rows)
 
 
 def _is_of_games(columns: Set[str]) -> bool:
@@ -69,61 +58,53 @@ def _is_of_games(columns: Set[str]) -> bool:
     return columns in ({"left", "right", "winner"}, {*_GAMES, "winner", "prompt"})
 
 
-def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    mentions, names = Mentions(), _GAMES if _is_of_games(set(file.columns())) else {}
-    return read_rows(file, lambda fields: _records(fields, mentions, names))
+def _tells_no_more(head: Head) -> bool:
+    """Tell whether no raters, prompts or answers can be read in columns that battles do not have."""
+    cells = head.file.samples() if "winner" in head.fields else {}
+    if not cells or "conversation_a" in cells or any(text[:1] == "[" for text in cells.get("response_a", ())):
+        return True
+    told = guess(list(cells), cells, Kind.COMPARISONS).mapping.columns
+    found = {told[name] for name in ("rater", "instruction", "prompt", "first_text") if name in told}
+    return found <= {*_NAMED}
 
 
-def _records(fields: Fields, mentions: Mentions, names: Mapping[str, str]) -> Iterator[Item]:
+def _read(file: InputFile, companions: Companions) -> Iterator[Item]:
+    names = _GAMES if _is_of_games(set(file.columns())) else {}
+    return read_rows(file, partial(_records, Mentions(), names))
+
+
+def _records(mentions: Mentions, names: Mapping[str, str], fields: Fields) -> Iterator[Item]:
     for name, ours in names.items():
         fields.put(ours, fields.take(name))
     texts = _texts(fields)
-    comparison = _battle(fields, texts)
-    if fields.problems:
-        return
-    prompt, subset, place = comparison.prompt, comparison.subset, comparison.place
-    told = {"system": texts.system} if texts.system else {}
-    asked = PromptRecord(id=prompt, subset=subset, turns=texts.user, extra=told, implied=True, place=place)
-    yield from mentions.prompt(fields, asked)
-    for name, turns in ((comparison.first, texts.first), (comparison.second, texts.second)):
-        answer = CompletionRecord(
-            prompt=prompt, subset=subset, contestant=name, turns=turns, implied=True, place=place
-        )
-        yield from mentions.answer(fields, answer)
-    yield comparison
-
-
-def _battle(fields: Fields, texts: Texts) -> ComparisonRecord:
-    first, second = fields.two_names("model_a", "model_b", "model")
-    word, better = _winner(fields, first, second)
-    when = "tstamp" if "tstamp" in fields else "timestamp"
-    moment, anony = fields.moment(when), fields.flag("anony")
-    prompt = _prompt_id(fields, texts)
-    record = ComparisonRecord(
-        prompt=prompt or COMMON_PROMPT,
-        subset="" if prompt else NO_PROMPT_SUBSET,
-        first=first,
-        second=second,
-        rater=fields.text("judge") or fields.text("judge_hash") or UNNAMED,
-        rater_kind=fields.choice("rater_kind", ("person", "judge")) or "",
-        points=3,
-        rating=verdicts.RATINGS[3][better],
-        created_at=None if fields.flag("tstamp_known") is False else moment,
-        derived_from=fields.texts("derived_from"),
+    models = fields.two_names("model_a", "model_b", "model")
+    word, better = _winner(fields, *models)
+    moment, anony = fields.moment("tstamp" if "tstamp" in fields else "timestamp"), fields.flag("anony")
+    pair = Pair.of(_prompt(fields, texts), models, texts.first, texts.second)
+    said: dict[str, Any] = {
+        "created_at": None if fields.flag("tstamp_known") is False else moment,
+        "derived_from": fields.texts("derived_from"),
+    }
+    rater, rater_kind = (
+        fields.text("judge") or fields.text("judge_hash") or UNNAMED,
+        fields.choice("rater_kind", ("person", "judge")) or "",
     )
     # The two kinds of tie are one rating; the file's word for it is kept.
-    said: dict[str, Any] = {"winner": word} if better == "tie" and word != "tie" else {}
-    if anony is not None:
-        said["anony"] = anony
-    return replace(record, extra={**fields.rest(), **said}, place=fields.place)
+    told: dict[str, Any] = {"winner": word} if better == "tie" and word != "tie" else {}
+    extra = {**fields.rest(), **told, **({} if anony is None else {"anony": anony})}
+    if not fields.problems:
+        yield from pair.news(mentions, fields)
+        yield pair.rated(rater, rater_kind, 3, verdicts.RATINGS[3][better], extra=extra, **said)
 
 
-def _prompt_id(fields: Fields, texts: Texts) -> str:
-    """The question's id, or for texts the battle's id or a digest; empty where there is neither."""
+def _prompt(fields: Fields, texts: Texts) -> PromptRecord:
+    """The question by its id, or for texts by the battle's id or a digest; without either, one for all."""
     named = fields.text("question_id")
-    if named or not texts.user:
-        return named
-    return fields.text("id") or digest(*texts.user)
+    if texts.user and not named:
+        named = fields.text("id") or digest(*texts.user)
+    subset, extra = "" if named else NO_PROMPT_SUBSET, {"system": texts.system} if texts.system else {}
+    about: dict[str, Any] = {"subset": subset, "extra": extra, "implied": True, "place": fields.place}
+    return PromptRecord(id=named or COMMON_PROMPT, turns=texts.user, **about)
 
 
 def _winner(fields: Fields, first: str, second: str) -> tuple[str, str]:
@@ -173,6 +154,9 @@ FORMAT = Format(
     "Chatbot Arena battles",
     "model_a, model_b and winner or winner_model_a, winner_model_b and winner_tie; left, right and winner "
     "(evalica)",
-    recognise,
-    read,
+    (
+        Shape(Kind.COMPARISONS, "left right winner", _read, _is_told_game),
+        Shape(Kind.COMPARISONS, "model_a model_b winner", _read, _tells_no_more),
+        Shape(Kind.COMPARISONS, f"model_a model_b {' '.join(FLAGS)}", _read, _tells_no_more),
+    ),
 )

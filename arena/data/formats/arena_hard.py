@@ -6,13 +6,11 @@ from typing import Any, Final
 
 from arena.data.formats.files import InputFile
 from arena.data.formats.messages import dialogue, listed
-from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, read_rows
-from arena.data.formats.records import ComparisonRecord, CompletionRecord, Item, PromptRecord
+from arena.data.formats.ours import record_of
+from arena.data.formats.pairs import Pair
+from arena.data.formats.reading import Companions, Fields, Format, Kind, Shape, by_row, read_rows
+from arena.data.formats.records import Item, PromptRecord
 from arena.data.formats.text_scores import Mentioned
-
-_QUESTION: Final = frozenset({"uid", "prompt", "category"})
-_ANSWER: Final = frozenset({"uid", "model", "messages"})
-_JUDGMENT: Final = frozenset({"model", "judge", "games"})
 
 BASELINES: Final = {"creative_writing": "gemini-2.0-flash-001", "": "gpt-4-0314"}
 """Whom a judgment that does not say it compares with, by category; version 1 has no categories."""
@@ -25,35 +23,10 @@ RATINGS: Final = {
 }
 """On five points, by the label at the end of a reply."""
 
-
-def recognise(head: Head) -> Kind | None:
-    if not head.is_typed:
-        return None
-    if head.fields >= _JUDGMENT and not head.fields.isdisjoint({"uid", "question_id"}):
-        return Kind.COMPARISONS
-    if head.fields >= _ANSWER:
-        return Kind.COMPLETIONS
-    return Kind.PROMPTS if head.fields >= _QUESTION else None
+_QUESTION: Final = {"id": "uid", "turns": "prompt", "category": "category", "domain": "subcategory"}
 
 
-def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    if kind is Kind.COMPARISONS:
-        return read_rows(file, partial(_judgment, Mentioned()))
-    return read_rows(file, _question if kind is Kind.PROMPTS else _answer)
-
-
-def _question(fields: Fields) -> Iterator[Item]:
-    yield PromptRecord(
-        id=fields.required_text("uid"),
-        turns=fields.turns("prompt"),
-        category=fields.optional_text("category"),
-        domain=fields.optional_text("subcategory"),
-        extra=fields.rest(),
-        place=fields.place,
-    )
-
-
-def _answer(fields: Fields) -> Iterator[Item]:
+def _answer(fields: Fields) -> Iterator[Item | None]:
     """An answer, whose message may hold it beside the thinking."""
     messages = listed(fields, "messages", "a list of messages")
     thoughts = []
@@ -64,14 +37,13 @@ def _answer(fields: Fields) -> Iterator[Item]:
             thoughts += [str(content[name]) for name in ("thought", "thinking") if content.get(name)]
     said = dialogue(fields, "messages", messages)
     told = {"system": said.system} if said.system else {}
-    yield CompletionRecord(
-        prompt=fields.required_text("uid"),
-        contestant=fields.required_text("model"),
-        turns=said.model,
-        id=fields.text("ans_id"),
-        extra={**fields.rest(), **told, **({"thinking": thoughts} if thoughts else {})},
-        place=fields.place,
-    )
+    extra = {**told, **({"thinking": thoughts} if thoughts else {})}
+    contestant, columns = fields.required_text("model"), {"prompt": "uid", "id": "ans_id"}
+    yield record_of(Kind.COMPLETIONS, fields, columns, contestant=contestant, turns=said.model, extra=extra)
+
+
+def _read_judgments(file: InputFile, companions: Companions) -> Iterator[Item]:
+    return read_rows(file, partial(_judgment, Mentioned()))
 
 
 def _judgment(mentioned: Mentioned, fields: Fields) -> Iterator[Item]:
@@ -87,27 +59,19 @@ def _judgment(mentioned: Mentioned, fields: Fields) -> Iterator[Item]:
     for name in (model, baseline):
         yield from mentioned.records(prompt, "", name, fields.place)
     yield from mentioned.judge(judge, fields.place)
+    pair = Pair.of(PromptRecord(id=prompt, turns=(), place=fields.place), (baseline, model))
     for number, game in enumerate(games, start=1):
         told: dict[str, Any] = game if isinstance(game, dict) else {}
         label = told.get("score")
-        if label is not None and label not in RATINGS:
+        rating = RATINGS.get(label or "")
+        if label is not None and rating is None:
             fields.problem(f"games[{number}].score", f"expected one of {', '.join(RATINGS)}, or null")
+            continue
         reply = told.get("judgment")
         text = reply.get("answer") if isinstance(reply, dict) else reply
-        shown = (baseline, model) if number % 2 else (model, baseline)
-        yield ComparisonRecord(
-            prompt=prompt,
-            first=shown[0],
-            second=shown[1],
-            rater=judge,
-            rater_kind="judge",
-            points=5,
-            rating=RATINGS.get(label) if isinstance(label, str) else None,
-            reason="" if label is not None else "unparsable" if text else "empty",
-            raw_reply=text if isinstance(text, str) else "",
-            extra=extra,
-            place=fields.place,
-        )
+        reason = "" if label is not None else "unparsable" if text else "empty"
+        about: dict[str, Any] = {"raw_reply": text if isinstance(text, str) else "", "extra": extra}
+        yield pair.rated(judge, "judge", 5, rating, swapped=number % 2 == 0, reason=reason, **about)
 
 
 FORMAT: Final = Format(
@@ -115,6 +79,15 @@ FORMAT: Final = Format(
     "Arena-Hard",
     "uid, category and prompt (questions), uid, model and messages (answers), or uid, model, judge and games "
     "(judgments) of Arena-Hard",
-    recognise,
-    read,
+    (
+        Shape(Kind.COMPARISONS, "uid model judge games", _read_judgments),
+        Shape(Kind.COMPARISONS, "question_id model judge games", _read_judgments),
+        Shape(Kind.COMPLETIONS, "uid model messages", by_row(_answer)),
+        Shape(
+            Kind.PROMPTS,
+            "uid prompt category",
+            by_row(lambda fields: [record_of(Kind.PROMPTS, fields, _QUESTION)]),
+        ),
+    ),
+    is_typed=True,
 )

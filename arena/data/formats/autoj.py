@@ -11,49 +11,39 @@ from functools import partial
 from typing import Any, Final
 
 from arena.data.formats.files import InputFile
+from arena.data.formats.pairs import Pair, Said
 from arena.data.formats.reading import (
     SUBSET_AND_JUDGE,
     Companions,
     Fields,
     Format,
-    Head,
     Kind,
+    Shape,
     judge_of,
     read_rows,
 )
 from arena.data.formats.records import Item, Note, RaterRecord
-from arena.data.formats.text_pairs import AS_GIVEN, SWAPPED, Said, Shown, TextPair
 
-SOURCE: Final = "Auto-J"
 GOLD: Final = {0: "first", 1: "second", 2: "tie"}
 RATINGS: Final = {0: 1, 1: 3, 2: 2}
 """On three points, by the better of the responses as shown."""
 
 EXCHANGED: Final = "exchange"
-_ITEM: Final = frozenset({"prompt", "label", "scenario"})
-_OUTPUT: Final = frozenset({"output"})
 _RESPONSES: Final = (("response 1", "response 2"), ("response_1", "response_2"))
 _NOT_THE_JUDGE: Final = ("pairwise", EXCHANGED, "output")
 
 
-def recognise(head: Head) -> Kind | None:
-    if head.is_typed and head.fields == _OUTPUT:
-        return Kind.COMPARISONS
-    named = any(head.fields >= set(names) for names in _RESPONSES)
-    return Kind.PAIRS if head.is_typed and head.fields >= _ITEM and named else None
+def _read_pairs(file: InputFile, companions: Companions) -> Iterator[Item]:
+    numbers = _Numbers()
+    yield from read_rows(file, lambda fields: _item(_pair(fields, numbers), fields))
+    if numbers.repeated:
+        text = "repeated with another label; each is a pair of its own"
+        pairs_are = "1 pair is" if numbers.repeated == 1 else f"{numbers.repeated:,} pairs are"
+        yield Note(file.place(), f"{pairs_are} {text}")
 
 
-def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    if kind is Kind.PAIRS:
-        numbers = _Numbers()
-        yield from read_rows(file, lambda fields: _item(_pair(fields, numbers), fields))
-        if numbers.repeated:
-            text = "repeated with another label; each is a pair of its own"
-            pairs_are = "1 pair is" if numbers.repeated == 1 else f"{numbers.repeated:,} pairs are"
-            yield Note(file.place(), f"{pairs_are} {text}")
-        return
-    pairs: list[TextPair | None] = []
-
+def _read_verdicts(file: InputFile, companions: Companions) -> Iterator[Item]:
+    pairs: list[Pair | None] = []
     for other in companions.get(Kind.PAIRS, ()):
         numbers = _Numbers()
 
@@ -70,8 +60,9 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
     name = "-".join(part for part in parts if part not in _NOT_THE_JUDGE)
     judge = judge_of(file, name, model=name)
     yield judge
-    shown, left = SWAPPED if EXCHANGED in parts else AS_GIVEN, iter(pairs)
-    yield from read_rows(file, partial(_judged, judge, shown, left), pass_by=lambda: next(left, None))
+    left = iter(pairs)
+    judged = partial(_judged, judge, EXCHANGED in parts, left)
+    yield from read_rows(file, judged, pass_by=lambda: next(left, None))
     if more := sum(1 for _ in left):
         yield file.problem(0, f"{more} of the {len(pairs)} pairs have no line here")
 
@@ -83,32 +74,33 @@ class _Numbers:
         self._labels: dict[str, list[Any]] = {}
         self.repeated = 0
 
-    def numbered(self, pair: TextPair, label: Any) -> TextPair:
-        labels = self._labels.setdefault(pair.id, [])
+    def numbered(self, pair: Pair, label: Any) -> Pair:
+        name = pair.prompt.id
+        labels = self._labels.setdefault(name, [])
         is_known = label in labels
         if not is_known:
             self.repeated += bool(labels)
             labels.append(label)
-        return replace(pair, number=labels.index(label) + 1, implied=is_known)
+        number = labels.index(label) + 1
+        name = name if number == 1 else f"{name}-{number}"
+        return replace(pair, prompt=replace(pair.prompt, id=name, implied=is_known))
 
 
-def _pair(fields: Fields, numbers: _Numbers) -> TextPair:
+def _pair(fields: Fields, numbers: _Numbers) -> Pair:
     first, second = next((names for names in _RESPONSES if names[0] in fields), _RESPONSES[0])
     category = fields.optional_text("scenario")
-    pair = TextPair.read(fields, "prompt", first, second, category=category)
+    pair = Pair.read(fields, "prompt", first, second, category=category)
     return pair if fields.problems else numbers.numbered(pair, fields.peek("label"))
 
 
-def _item(pair: TextPair, fields: Fields) -> Iterator[Item]:
-    if "label" not in fields:
-        fields.problem("label", "missing; 0 or 1 says which response is better, 2 is a tie")
-    label = fields.integer("label", least=0, most=2)
+def _item(pair: Pair, fields: Fields) -> Iterator[Item]:
+    label = fields.required_integer("label", "0 or 1 says which response is better, 2 is a tie", 0, 2)
     yield from pair.records()
-    yield pair.gold(GOLD[label or 0], SOURCE)
+    yield pair.gold(GOLD[label], "Auto-J")
 
 
 def _judged(
-    judge: RaterRecord, shown: Shown, pairs: Iterator[TextPair | None], fields: Fields
+    judge: RaterRecord, swapped: bool, pairs: Iterator[Pair | None], fields: Fields
 ) -> Iterator[Item]:
     """A verdict on the next pair, which is None where the line of the pair was left out."""
     pair, output = next(pairs, None), fields.integer("output", least=0, most=2)
@@ -116,14 +108,22 @@ def _judged(
         fields.problem("output", "the file of the pairs has no such line")
     else:
         said = Said(3, None, "unparsable") if output is None else Said(3, RATINGS[output])
-        yield pair.rated(judge, said, shown)
+        yield pair.judged(judge, said, swapped=swapped)
 
 
 FORMAT: Final = Format(
     "autoj",
     "Auto-J pairs and verdicts",
     "scenario, prompt, response 1, response 2 and label (pairs), or output alone (a judge's verdicts)",
-    recognise,
-    read,
+    (
+        Shape(Kind.COMPARISONS, "output", _read_verdicts, lambda head: len(head.fields) == 1),
+        Shape(
+            Kind.PAIRS,
+            "prompt label scenario",
+            _read_pairs,
+            lambda head: any(head.fields.issuperset(names) for names in _RESPONSES),
+        ),
+    ),
+    is_typed=True,
     told=SUBSET_AND_JUDGE,
 )

@@ -33,7 +33,7 @@ from arena.data.formats import (
 )
 from arena.data.formats.columns import NOTHING_KNOWN, Known, Samples, guess, suggest
 from arena.data.formats.files import HEAD, MAX_FILE, About, BrokenFileError, Form, InputFile
-from arena.data.formats.reading import OPINIONS, Companions, DataSet, Format, Head, Kind
+from arena.data.formats.reading import OPINIONS, Companions, DataSet, Format, Head, Kind, Shape
 from arena.data.formats.records import (
     TABLES,
     AboutText,
@@ -104,11 +104,15 @@ CATALOGUE: Final = {
 class Source:
     file: InputFile
     format: Format
-    kind: Kind
+    shape: Shape
+
+    @property
+    def kind(self) -> Kind:
+        return self.shape.kind
 
     def items(self, companions: Companions) -> Iterator[Item]:
         """Records and problems; an error that ends the file is the last problem."""
-        read, subset = self.format.read(self.file, self.kind, companions), self.file.about.subset
+        read, subset = self.shape.read(self.file, companions), self.file.about.subset
         is_empty = self.kind is not Kind.NOTHING
         if self.file.left_out and self.kind is Kind.QUESTIONS and "position" not in self.file.columns():
             reason = "its rows count by their order, so none can be left out; give each a position"
@@ -239,7 +243,7 @@ def gather(
             found.problems += outcome
     for number, source in enumerate(found.sources):
         if not (choices or format_name) and (told := with_prompts(source, found.sources, known)):
-            found.sources[number] = Source(source.file, table.format_of(told), told.kind)
+            found.sources[number] = _as_table(source.file, told)
     if not found.problems:
         found.problems += _untold(about, found.sources)
     return found
@@ -386,9 +390,8 @@ def _recognised(file: InputFile, choice: Choice, known: Callable[[Samples], Know
         return [error.problem]
     formats = [CATALOGUE[choice.format_name]] if choice.format_name else list(CATALOGUE.values())
     for entry in formats:
-        kind = entry.recognise(head)
-        if kind is not None:
-            return Source(file, entry, kind)
+        if shape := entry.shape(head):
+            return Source(file, entry, shape)
     columns = ", ".join(sorted(head.fields)) or "none"
     if len(formats) == 1 and formats[0].needs != ours.NEEDS:
         return [
@@ -419,7 +422,12 @@ def _mapped(file: InputFile, mapping: ColumnMapping | None) -> Source | list[Pro
     faults = mapping.faults() or mapping.missing_from(file.columns())
     if faults:
         return [file.problem(0, fault) for fault in faults]
-    return Source(file, table.format_of(mapping), mapping.kind)
+    return _as_table(file, mapping)
+
+
+def _as_table(file: InputFile, mapping: ColumnMapping) -> Source:
+    entry = table.format_of(mapping)
+    return Source(file, entry, entry.shapes[0])
 
 
 def _head(file: InputFile) -> tuple[Head | None, list[Problem]]:

@@ -9,35 +9,23 @@ from functools import partial
 from typing import Final
 
 from arena.data.formats.files import InputFile
+from arena.data.formats.pairs import Pair, by_scores, score
 from arena.data.formats.reading import (
     SUBSET_AND_JUDGE,
     Companions,
     Fields,
     Format,
-    Head,
     Kind,
+    Shape,
     judge_of,
     read_rows,
 )
-from arena.data.formats.records import (
-    ComparisonRecord,
-    CompletionRecord,
-    Item,
-    Note,
-    PromptRecord,
-    RaterRecord,
-)
-from arena.data.formats.text_pairs import by_scores, score
+from arena.data.formats.records import Item, Note, PromptRecord, RaterRecord
 
-_REVIEW: Final = frozenset({"question_id", "question", "review", "review_bpc", "score"})
 _NAME: Final = re.compile(r"review_([^_]+)_([^_]+)_(.+?)_(mec\d+_bpc(\d))")
 
 
-def recognise(head: Head) -> Kind | None:
-    return Kind.COMPARISONS if head.is_typed and head.fields >= _REVIEW else None
-
-
-def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
+def _read(file: InputFile, companions: Companions) -> Iterator[Item]:
     found = _NAME.fullmatch(file.cased_stem)
     if found is None:
         example = "review_gpt35_vicuna-13b_gpt-4_mec3_bpc1.json"
@@ -56,41 +44,23 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
 
 
 def _review(judge: RaterRecord, models: tuple[str, str], fields: Fields) -> Iterator[Item]:
-    question = fields.required_text("question_id")
-    turns = (fields.required_text("question"),)
-    yield PromptRecord(id=question, turns=turns, implied=True, place=fields.place)
-    for model in models:
-        yield CompletionRecord(prompt=question, contestant=model, turns=(), implied=True, place=fields.place)
+    question, turns = fields.required_text("question_id"), (fields.required_text("question"),)
+    pair = Pair.of(PromptRecord(id=question, turns=turns, implied=True, place=fields.place), models)
+    yield from pair.records()
     scores = fields.json("score")
-    if not (isinstance(scores, list) and len(scores) == 2):
-        fields.problem("score", "expected a list of two scores")
-        return
+    scores = scores if isinstance(scores, list) and len(scores) == 2 else ["", ""]
     means = [None if mean in (None, -1) else score(str(mean)) for mean in scores]
     if any(mean is None and given not in (None, -1) for mean, given in zip(means, scores, strict=True)):
         fields.problem("score", "expected a list of two scores")
-    said = by_scores(*means)
     replies = [text for name in ("review", "review_bpc") for text in fields.texts(name)]
-    yield ComparisonRecord(
-        prompt=question,
-        first=models[0],
-        second=models[1],
-        rater=judge.slug,
-        rater_kind="judge",
-        rater_from_path=True,
-        points=said.points,
-        rating=said.rating,
-        reason=said.reason,
-        scores=said.scores,
-        raw_reply="\n\n".join(replies),
-        place=fields.place,
-    )
+    yield pair.judged(judge, by_scores(*means)._replace(raw_reply="\n\n".join(replies)))
 
 
 FORMAT: Final = Format(
     "fair-eval",
     "FairEval reviews",
     "question_id, question, review, review_bpc and score",
-    recognise,
-    read,
+    (Shape(Kind.COMPARISONS, "question_id question review review_bpc score", _read),),
+    is_typed=True,
     told=SUBSET_AND_JUDGE,
 )

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from arena.data.formats.files import InputFile
-from arena.data.formats.messages import Pair, dialogue, listed
-from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, read_rows
-from arena.data.formats.records import Item, Note
+from arena.data.formats.messages import dialogue, listed
+from arena.data.formats.pairs import Pair
+from arena.data.formats.reading import Fields, Format, Kind, Shape, by_row
+from arena.data.formats.records import Item
 
-_NEEDED: Final = frozenset({"context", "response1", "response2", "overall_preference"})
 MOST: Final = 3
 """From -3, the first response is much better, to 3, the second is."""
 
@@ -16,15 +15,6 @@ RATINGS: Final = {-3: 1, -2: 1, -1: 2, 0: 3, 1: 4, 2: 5, 3: 5}
 """On five points; "better" and "much better" are its last ones."""
 
 _ANNOTATORS: Final = "annotator-1 and so on are people of one row; the file does not say who they are"
-
-
-def recognise(head: Head) -> Kind | None:
-    return Kind.COMPARISONS if head.is_typed and head.fields >= _NEEDED else None
-
-
-def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    yield Note(file.place(), _ANNOTATORS)
-    yield from read_rows(file, _row)
 
 
 def _row(fields: Fields) -> Iterator[Item]:
@@ -36,32 +26,35 @@ def _row(fields: Fields) -> Iterator[Item]:
     said = fields.json("individual_preference") or [{"score": overall}]
     domain, system = fields.optional_text("domain"), {"system": asked.system} if asked.system else {}
     extra = {**fields.rest(), **system}
-    pair = Pair(asked.user, (answers[0], answers[1]), category=domain, extra=extra, place=fields.place)
     if not isinstance(said, list):
         fields.problem("individual_preference", "expected a list of preferences")
         return
+    pair = Pair.alone(fields, asked.user, *answers, category=domain, extra=extra, implied=True)
     yield from pair.records()
     for number, each in enumerate(said, start=1):
-        name = f"individual_preference[{number}].score"
         score: Any = each.get("score") if isinstance(each, dict) else None
         if isinstance(score, bool) or score not in RATINGS:
-            fields.problem(name, f"expected a whole number from -{MOST} to {MOST}")
+            reason = f"expected a whole number from -{MOST} to {MOST}"
+            fields.problem(f"individual_preference[{number}].score", reason)
             continue
         reasoning = each.get("reasoning")
-        yield pair.rated(
-            f"annotator-{number}",
-            "person",
-            5,
-            RATINGS[int(score)],
-            rationale=reasoning if isinstance(reasoning, str) else "",
-            extra={"preference": score},
-        )
+        told: dict[str, Any] = {
+            "rationale": reasoning if isinstance(reasoning, str) else "",
+            "extra": {"preference": score},
+        }
+        yield pair.rated(f"annotator-{number}", "person", 5, RATINGS[int(score)], **told)
 
 
 FORMAT: Final = Format(
     "helpsteer",
     "HelpSteer3 preferences",
     "context, response1, response2 and overall_preference (HelpSteer3)",
-    recognise,
-    read,
+    (
+        Shape(
+            Kind.COMPARISONS,
+            "context response1 response2 overall_preference",
+            by_row(_row, _ANNOTATORS),
+        ),
+    ),
+    is_typed=True,
 )

@@ -14,8 +14,8 @@ from arena.data.formats.reading import (
     DataSet,
     Fields,
     Format,
-    Head,
     Kind,
+    Shape,
     digest,
     judge_of,
     read_rows,
@@ -36,12 +36,7 @@ UNNAMED: Final = "the checks (eval) are left out; name the judge who made them"
 _VALUES: Final = {True: "yes", False: "no", None: None}
 
 
-def recognise(head: Head) -> Kind | None:
-    wanted = {"id", "instruction", "decomposed_questions"}
-    return Kind.ANSWERS if head.is_typed and wanted <= head.fields else None
-
-
-def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
+def _read(file: InputFile, companions: Companions) -> Iterator[Item]:
     author, judge = file.about.contestant, file.about.judge
     if judge:
         yield judge_of(file, judge)
@@ -67,6 +62,7 @@ def _records(author: str, judge: str, odd: list[Place], fields: Fields) -> Itera
     beside = {"question_label": given} if odd and odd[-1] is fields.place else {}
     if len(answers) > len(questions):
         fields.problem("eval", f"{len(answers)} answers to {len(questions)} questions")
+    named: dict[str, Any] = {"prompt": prompt, "subset": subset, "place": fields.place}
     yield PromptRecord(
         id=prompt,
         turns=(instruction,),
@@ -80,20 +76,12 @@ def _records(author: str, judge: str, odd: list[Place], fields: Fields) -> Itera
     yield from questions
     if output is None:
         return
-    named: dict[str, Any] = {"prompt": prompt, "subset": subset, "place": fields.place}
     own_id = "" if author else digest(output)
     yield CompletionRecord(**named, contestant=author or None, id=own_id, turns=(output,), implied=True)
+    by: dict[str, Any] = {"contestant": author, "completion": own_id, "rater": judge, "rater_kind": "judge"}
     for question, value in enumerate(answers if judge else [], start=1):
-        yield AnswerRecord(
-            **named,
-            contestant=author,
-            completion=own_id,
-            question=question,
-            rater=judge,
-            rater_kind="judge",
-            answer=value,
-            reason="unparsable" if value is None else "",
-        )
+        reason = "unparsable" if value is None else ""
+        yield AnswerRecord(**named, **by, question=question, answer=value, reason=reason)
 
 
 def _answers(fields: Fields, output: str | None) -> list[str | None]:
@@ -121,15 +109,9 @@ def _questions(fields: Fields, prompt: str, subset: str, odd: list[Place]) -> It
     for position, text in enumerate(texts, start=1):
         if not text.strip():
             fields.problem(f"decomposed_questions[{position}]", "empty")
-        yield QuestionRecord(
-            prompt=prompt,
-            subset=subset,
-            position=position,
-            text=text,
-            labels=labels[position - 1] if labels else None,
-            implied=True,
-            place=fields.place,
-        )
+        its_labels = labels[position - 1] if labels else None
+        about: dict[str, Any] = {"prompt": prompt, "subset": subset, "implied": True, "place": fields.place}
+        yield QuestionRecord(position=position, text=text, labels=its_labels, **about)
 
 
 def _labels(fields: Fields) -> list[tuple[str, ...]] | None:
@@ -158,8 +140,8 @@ FORMAT = Format(
     "infobench",
     "InFoBench",
     "id, instruction and decomposed_questions",
-    recognise,
-    read,
+    (Shape(Kind.ANSWERS, "id instruction decomposed_questions", _read),),
+    is_typed=True,
     told=frozenset({"contestant", "judge"}),
     data_set=DATA_SET,
 )

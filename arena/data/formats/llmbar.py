@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from arena.data.formats.files import InputFile
+from arena.data.formats.pairs import GOLD, Pair, Said, by_scores, no_rating, score
 from arena.data.formats.reading import (
     SUBSET,
     SUBSET_AND_JUDGE,
@@ -19,27 +20,15 @@ from arena.data.formats.reading import (
     DataSet,
     Fields,
     Format,
-    Head,
     Kind,
+    Shape,
     judge_of,
     read_rows,
 )
 from arena.data.formats.records import Item, Problem, RaterRecord
-from arena.data.formats.text_pairs import (
-    AS_GIVEN,
-    GOLD,
-    SWAPPED,
-    Said,
-    Shown,
-    TextPair,
-    by_scores,
-    no_rating,
-    score,
-)
 from arena.data.formats.values import json_type
 
-SOURCE: Final = "LLMBar"
-ORDERS: Final = {"swap = False": AS_GIVEN, "swap = True": SWAPPED}
+ORDERS: Final = {"swap = False": ("1", "2"), "swap = True": ("2", "1")}
 """Outputs in presentation order, by the name of the order."""
 
 RESULT: Final = "result"  # a file so named is named after its folder
@@ -48,15 +37,7 @@ EVALUATORS: Final = "evaluators"  # the folder of LLMBar's own between a subset 
 
 SCORES: Final = {"1": "score_1", "2": "score_2"}  # of a judge that sees each output alone
 
-_ITEM: Final = frozenset({"input", "output_1", "output_2", "label"})
-
-
-def recognise(head: Head) -> Kind | None:
-    return Kind.PAIRS if head.is_typed and head.fields >= _ITEM and RESULTS not in head.fields else None
-
-
-def recognise_replies(head: Head) -> Kind | None:
-    return Kind.COMPARISONS if head.is_typed and head.fields >= {*_ITEM, RESULTS} else None
+_ITEM: Final = "input output_1 output_2 label"
 
 
 def is_statistics(path: Path) -> bool:
@@ -65,7 +46,7 @@ def is_statistics(path: Path) -> bool:
 
 
 class Told(NamedTuple):
-    """What the path of a file says."""
+    """What the path of a file of results says."""
 
     subset: str = ""
     model: str = ""
@@ -81,9 +62,7 @@ class Told(NamedTuple):
         return " ".join(filter(None, (self.model, self.protocol.replace("_", " "))))
 
 
-def told(file: InputFile, kind: Kind) -> Told:
-    if kind is Kind.PAIRS:
-        return Told(next(iter(file.folders), ""))
+def told(file: InputFile) -> Told:
     if file.stem != RESULT:
         names: tuple[str, ...] = (file.cased_stem, *file.folders)
     elif len(file.folders) < 2:
@@ -96,13 +75,17 @@ def told(file: InputFile, kind: Kind) -> Told:
     return Told(next(iter(above), ""), model, protocol)
 
 
-def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    path = told(file, kind)
+def _read_pairs(file: InputFile, companions: Companions) -> Iterator[Item]:
+    return read_rows(file, partial(_labelled, file.about.subset or next(iter(file.folders), "")))
+
+
+def _read_replies(file: InputFile, companions: Companions) -> Iterator[Item]:
+    path = told(file)
     how = {"model": path.model, "protocol": path.protocol} if path.model else {}
-    judge = judge_of(file, path.judge, **how, order_free=kind is Kind.COMPARISONS and _is_pointwise(file))
-    if judge.slug and kind is Kind.COMPARISONS:
+    judge = judge_of(file, path.judge, **how, order_free=_is_pointwise(file))
+    if judge.slug:
         yield judge if file.about.judge else replace(judge, name=path.judge_name)
-    yield from read_rows(file, partial(_item, file.about.subset or path.subset, judge))
+    yield from read_rows(file, partial(_replied, file.about.subset or path.subset, judge))
 
 
 def _is_pointwise(file: InputFile) -> bool:
@@ -116,21 +99,22 @@ def _has_scores(result: Any) -> bool:
     return isinstance(result, dict) and not result.keys().isdisjoint(SCORES.values())
 
 
-def _item(subset: str, judge: RaterRecord, fields: Fields) -> Iterator[Item]:
-    implied = RESULTS in fields
-    about = {"subset": subset, "category": subset or None, "implied": implied}
-    pair = TextPair.read(fields, "input", "output_1", "output_2", **about)
-    if "label" not in fields:
-        fields.problem("label", "missing; 1 or 2 says which output is better")
-    label = fields.integer("label", least=1, most=2)
-    yield from pair.records()
-    yield pair.gold(GOLD[label or 1], SOURCE)
-    if implied:
-        yield from _comparisons(fields, pair, judge)
+def _item(fields: Fields, subset: str, *, implied: bool) -> tuple[Pair, list[Item]]:
+    """The pair of a row, and its records with the label."""
+    names = _ITEM.split()[:3]
+    pair = Pair.read(fields, *names, subset=subset, category=subset or None, implied=implied)
+    label = fields.required_integer("label", "1 or 2 says which output is better", 1, 2)
+    return pair, [*pair.records(), pair.gold(GOLD[label], "LLMBar")]
 
 
-def _comparisons(fields: Fields, pair: TextPair, judge: RaterRecord) -> Iterator[Item]:
+def _labelled(subset: str, fields: Fields) -> list[Item]:
+    return _item(fields, subset, implied=False)[1]
+
+
+def _replied(subset: str, judge: RaterRecord, fields: Fields) -> Iterator[Item]:
     """The verdicts in both orders, from the last result; earlier ones are steps."""
+    pair, records = _item(fields, subset, implied=True)
+    yield from records
     if not judge.slug:
         reason = "the path names no judge; name the judge, call the file MODEL-PROTOCOL.json, or import its"
         fields.problem(RESULTS, f"{reason} folders with it (MODEL/PROTOCOL/{RESULT}.json)")
@@ -147,10 +131,12 @@ def _comparisons(fields: Fields, pair: TextPair, judge: RaterRecord) -> Iterator
             fields.problem(f"results.{order}", 'expected an object whose winner is "1", "2" or null')
             continue
         said = read(fields, last, result, shown)
-        yield pair.rated(judge, said._replace(extra={**steps, **said.extra}), shown)
+        yield pair.judged(judge, said._replace(extra={**steps, **said.extra}), swapped=shown[0] == "2")
 
 
-def _chosen(fields: Fields, last: Mapping[str, Any], result: Mapping[str, Any], shown: Shown) -> Said:
+def _chosen(
+    fields: Fields, last: Mapping[str, Any], result: Mapping[str, Any], shown: tuple[str, str]
+) -> Said:
     """The verdict of a judge that saw both outputs."""
     reply, finish = _reply(fields, result.get("completion"))
     winner = result.get("winner")
@@ -158,7 +144,9 @@ def _chosen(fields: Fields, last: Mapping[str, Any], result: Mapping[str, Any], 
     return Said(2, rating, "" if winner else no_rating(reply, finish), raw_reply=reply)
 
 
-def _scored(fields: Fields, last: Mapping[str, Any], result: Mapping[str, Any], shown: Shown) -> Said:
+def _scored(
+    fields: Fields, last: Mapping[str, Any], result: Mapping[str, Any], shown: tuple[str, str]
+) -> Said:
     """The verdict of a judge that scored each output alone: LLMBar draws a winner where scores tell none."""
     replies = [_reply(fields, last.get(SCORES[number])) for number in shown]
     first, second = (score(reply) for reply, _ in replies)
@@ -191,8 +179,8 @@ PAIRS: Final = Format(
     "llmbar",
     "LLMBar pairs",
     "input, output_1, output_2 and label, without results",
-    recognise,
-    read,
+    (Shape(Kind.PAIRS, _ITEM, _read_pairs, lambda head: RESULTS not in head.fields),),
+    is_typed=True,
     told=SUBSET,
     data_set=DATA_SET,
 )
@@ -200,8 +188,8 @@ REPLIES: Final = Format(
     "llmbar-replies",
     "LLMBar replies",
     "input, output_1, output_2, label and results",
-    recognise_replies,
-    read,
+    (Shape(Kind.COMPARISONS, f"{_ITEM} {RESULTS}", _read_replies),),
+    is_typed=True,
     told=SUBSET_AND_JUDGE,
     data_set=DATA_SET,
 )

@@ -1,125 +1,65 @@
 """LLMFAO: prompts, models, results, and left/right/tie votes by a crowd and two judges. Pure."""
 
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any, Final
 
 from arena.data.formats import ours, verdicts
 from arena.data.formats.files import InputFile
-from arena.data.formats.reading import Companions, DataSet, Fields, Format, Head, Kind, read_rows
-from arena.data.formats.records import (
-    ComparisonRecord,
-    CompletionRecord,
-    ContestantRecord,
-    Item,
-    Note,
-    Problem,
-    PromptRecord,
-    RaterRecord,
-    Record,
+from arena.data.formats.ours import record_of
+from arena.data.formats.reading import (
+    Companions,
+    DataSet,
+    Fields,
+    Format,
+    Kind,
+    Read,
+    Shape,
+    by_row,
+    left_out,
+    read_rows,
 )
+from arena.data.formats.records import Item, RaterRecord
 
 JUDGES: Final = {"gpt4": ("gpt-4", "GPT-4"), "gpt3": ("gpt-3.5", "GPT-3.5")}
 """Slug and name of a judge, by the beginning of its file's name."""
 
 TRAINING: Final = "LLMFAO training"
 
-_KINDS: Final[tuple[tuple[frozenset[str], Kind], ...]] = (
-    (frozenset({"text", "result_x", "result_y", "golden", "reason"}), Kind.PAIRS),
-    (frozenset({"prompt", "model_x", "result_x", "model_y", "result_y"}), Kind.NOTHING),
-    (frozenset({"prompt", "model_x", "model_y", "winner", "left", "right"}), Kind.COMPARISONS),
-    (frozenset({"prompt", "model", "result", "name"}), Kind.COMPLETIONS),
-    (frozenset({"id", "api_id", "name", "org"}), Kind.CONTESTANTS),
-    (frozenset({"id", "text", "type", "slug", "note"}), Kind.PROMPTS),
-)
+_CONTESTANT: Final = {"name": "name", "organisation": "org"}
+_PROMPT: Final = {"id": "id", "turns": "text", "category": "type"}
+_RESULT: Final = {"prompt": "prompt", "turns": "result", "id": "id"}
+_REPEATED: Final = ("model", "api_id", "api", "type", "org", "slug")
+"""Of a result, what models.jsonl and prompts.jsonl say."""
 
 
-def recognise(head: Head) -> Kind | None:
-    return next((kind for fields, kind in _KINDS if fields <= head.fields), None)
-
-
-def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    if kind is Kind.NOTHING:
-        yield Note(file.place(), "left out: it repeats texts of the other files")
-        return
-    if kind is Kind.PAIRS:
-        yield from read_rows(file, _training_pair)
-        return
-    build = _vote_builder(file) if kind is Kind.COMPARISONS else BUILDERS[kind]
-    if isinstance(build, Problem):
-        yield build
-        return
-    if kind is Kind.COMPARISONS and (judge := _judge(file)):
-        yield RaterRecord(slug=judge[0], kind="judge", name=judge[1], place=file.place())
-    yield from read_rows(file, lambda fields: [build(fields)])
-
-
-def _model(fields: Fields) -> ContestantRecord:
-    return ContestantRecord(
-        name=fields.required_text("name"),
-        organisation=fields.optional_text("org"),
-        extra=fields.rest(),
-        place=fields.place,
-    )
-
-
-def _prompt(fields: Fields) -> PromptRecord:
-    return PromptRecord(
-        id=fields.required_text("id"),
-        turns=(fields.required_text("text"),),
-        category=fields.optional_text("type"),
-        extra=fields.rest(),
-        place=fields.place,
-    )
-
-
-def _result(fields: Fields) -> CompletionRecord:
-    turns = fields.answer("result")
-    # These repeat models.jsonl and prompts.jsonl.
-    for name in ("model", "api_id", "api", "type", "org", "slug"):
+def _result(fields: Fields) -> Iterator[Item | None]:
+    for name in _REPEATED:
         fields.take(name)
-    return CompletionRecord(
-        prompt=fields.required_text("prompt"),
-        contestant=fields.required_text("name"),
-        turns=turns,
-        id=fields.text("id"),
-        extra=fields.rest(),
-        place=fields.place,
-    )
+    yield record_of(Kind.COMPLETIONS, fields, _RESULT, contestant=fields.required_text("name"))
 
 
-def _judge(file: InputFile) -> tuple[str, str] | None:
-    return next((judge for start, judge in JUDGES.items() if file.stem.startswith(start)), None)
-
-
-def _vote_builder(file: InputFile) -> Callable[[Fields], ComparisonRecord] | Problem:
-    """The builder for votes of the crowd, or of the judge the file is named after."""
+def _read_votes(file: InputFile, companions: Companions) -> Iterator[Item]:
+    """Votes of the crowd, or of the judge the file is named after."""
     if "worker" in file.columns():
-        return lambda fields: _vote(fields, f"worker-{fields.required_text('worker')}", "person")
-    judge = _judge(file)
-    if judge is None:
-        reason = "the file needs a column worker, or a name that begins with gpt4 or gpt3"
-        return file.problem(1, reason)
-    return lambda fields: _vote(fields, judge[0], "judge")
+        yield from read_rows(file, partial(_vote, ""))
+    elif judge := next((judge for start, judge in JUDGES.items() if file.stem.startswith(start)), None):
+        yield RaterRecord(slug=judge[0], kind="judge", name=judge[1], place=file.place())
+        yield from read_rows(file, partial(_vote, judge[0]))
+    else:
+        yield file.problem(1, "the file needs a column worker, or a name that begins with gpt4 or gpt3")
 
 
-def _vote(fields: Fields, rater: str, kind: str) -> ComparisonRecord:
+def _vote(judge: str, fields: Fields) -> Iterator[Item | None]:
+    rater = judge or f"worker-{fields.required_text('worker')}"
     first, second = fields.two_names("left", "right", "model")
     better = verdicts.take(fields, "winner", first, second)
     for name in ("model_x", "model_y"):
         fields.take(name)
-    return ComparisonRecord(
-        prompt=fields.required_text("prompt"),
-        first=first,
-        second=second,
-        rater=rater,
-        rater_kind=kind,
-        rater_from_path=kind == "judge",
-        points=3,
-        rating=verdicts.RATINGS[3][better],
-        id=fields.text("id"),
-        extra=fields.rest(),
-        place=fields.place,
-    )
+    said: dict[str, Any] = {"points": 3, "rating": verdicts.RATINGS[3][better]}
+    by = {"rater": rater, "rater_kind": "judge" if judge else "person", "rater_from_path": bool(judge)}
+    columns = {"prompt": "prompt", "id": "id"}
+    yield record_of(Kind.COMPARISONS, fields, columns, first=first, second=second, **by, **said)
 
 
 def _training_pair(fields: Fields) -> list[Item]:
@@ -129,21 +69,14 @@ def _training_pair(fields: Fields) -> list[Item]:
     for name, text in zip(("result_x", "result_y"), texts, strict=True):
         if text is None:
             fields.problem(name, "missing")
-    return ours.pair_apart(
-        fields,
-        prompt=fields.required_text("text"),
-        texts=(texts[0] or "", texts[1] or ""),
-        gold=golden,
-        source=TRAINING,
-        explanation=fields.text("reason"),
-    )
+    prompt, (first, second) = fields.required_text("text"), texts
+    told = {"source": TRAINING, "explanation": fields.text("reason")}
+    return ours.pair_apart(fields, prompt, first or "", second or "", golden, **told)
 
 
-BUILDERS: Final[dict[Kind, Callable[[Fields], Record]]] = {
-    Kind.CONTESTANTS: _model,
-    Kind.PROMPTS: _prompt,
-    Kind.COMPLETIONS: _result,
-}
+def _each(kind: Kind, columns: Mapping[str, str]) -> Read:
+    return by_row(lambda fields: [record_of(kind, fields, columns)])
+
 
 DATA_SET: Final = DataSet(
     "LLMFAO",
@@ -158,7 +91,17 @@ FORMAT = Format(
     "llmfao",
     "LLMFAO data set",
     "models.jsonl, prompts.jsonl, results.jsonl and the files of ratings",
-    recognise,
-    read,
+    (
+        Shape(Kind.PAIRS, "text result_x result_y golden reason", by_row(_training_pair)),
+        Shape(
+            Kind.NOTHING,
+            "prompt model_x result_x model_y result_y",
+            left_out(": it repeats texts of the other files"),
+        ),
+        Shape(Kind.COMPARISONS, "prompt model_x model_y winner left right", _read_votes),
+        Shape(Kind.COMPLETIONS, "prompt model result name", by_row(_result)),
+        Shape(Kind.CONTESTANTS, "id api_id name org", _each(Kind.CONTESTANTS, _CONTESTANT)),
+        Shape(Kind.PROMPTS, "id text type slug note", _each(Kind.PROMPTS, _PROMPT)),
+    ),
     data_set=DATA_SET,
 )

@@ -1,27 +1,15 @@
-"""Conversations as lists of messages with role and content, and pairs of answers to one. Pure."""
+"""Conversations as lists of messages with role and content. Pure."""
 
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from arena.data.formats.reading import Fields, digest
-from arena.data.formats.records import (
-    ComparisonRecord,
-    CompletionRecord,
-    GoldRecord,
-    Item,
-    Place,
-    PromptRecord,
-)
+from arena.data.formats.pairs import Turns
+from arena.data.formats.reading import Fields
 from arena.data.formats.values import unstorable
 
 MAX_PYTHON: Final = 1024 * 1024  # longest cell parsed as a Python list, which takes much memory
-
-Turns = tuple[str, ...]
 
 _ROLES: Final = {
     **dict.fromkeys(("user", "human", "prompter"), "user"),
@@ -123,59 +111,3 @@ def _content(fields: Fields, name: str, message: Any) -> str:
             return "\n\n".join(spoken)
     fields.problem(name, "expected a text; images and other things cannot be imported")
     return ""
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two answers to one conversation; without two different models they are known as "1" and "2"."""
-
-    user: Turns
-    answers: tuple[Turns, Turns]
-    models: tuple[str, str] = ("", "")
-    subset: str = ""
-    category: str | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
-    place: Place = field(kw_only=True)
-
-    @property
-    def id(self) -> str:
-        return digest(*self.user, *chain(*self.answers))
-
-    @property
-    def _is_named(self) -> bool:
-        return all(self.models) and self.models[0] != self.models[1]
-
-    @property
-    def _sides(self) -> dict[str, Any]:
-        if self._is_named:
-            return {"first": self.models[0], "second": self.models[1]}
-        return {"first": "", "second": "", "first_id": "1", "second_id": "2"}
-
-    def records(self) -> Iterator[Item]:
-        """The prompt and both answers."""
-        about: dict[str, Any] = {"subset": self.subset, "implied": True, "place": self.place}
-        yield PromptRecord(id=self.id, turns=self.user, category=self.category, extra=self.extra, **about)
-        for number, (model, turns) in enumerate(zip(self.models, self.answers, strict=True), start=1):
-            whose: dict[str, Any] = {"contestant": model} if self._is_named else {"id": str(number)}
-            yield CompletionRecord(prompt=self.id, turns=turns, **whose, **about)
-
-    def gold(self, label: str, source: str) -> GoldRecord:
-        return GoldRecord(
-            prompt=self.id, subset=self.subset, **self._sides, gold=label, source=source, place=self.place
-        )
-
-    def rated(
-        self, rater: str, rater_kind: str, points: int, rating: int | None, **more: Any
-    ) -> ComparisonRecord:
-        """Return what a rater said who saw the answers in this order."""
-        return ComparisonRecord(
-            prompt=self.id,
-            subset=self.subset,
-            **self._sides,
-            rater=rater,
-            rater_kind=rater_kind,
-            points=points,
-            rating=rating,
-            place=self.place,
-            **more,
-        )

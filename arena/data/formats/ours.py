@@ -4,12 +4,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
 from arena.data.formats.files import Form, InputFile
+from arena.data.formats.pairs import Pair, Side
 from arena.data.formats.reading import (
     DISTURBING,
     Companions,
@@ -17,6 +18,8 @@ from arena.data.formats.reading import (
     Format,
     Head,
     Kind,
+    Shape,
+    by_row,
     digest,
     read_rows,
     why_disturbing,
@@ -28,8 +31,6 @@ from arena.data.formats.records import (
     NO_CONSENSUS,
     RECORDS,
     SIDES,
-    CompletionRecord,
-    GoldRecord,
     Item,
     PromptRecord,
     Record,
@@ -134,8 +135,20 @@ QUESTION_FIELDS: Final = frozenset({"position", "labels", "required"})
 
 def written_as(form: Form, name: str, title: str) -> Format:
     return Format(
-        name, title, NEEDS, lambda head: recognise(head.fields) if head.form is form else None, read
+        name,
+        title,
+        NEEDS,
+        tuple(_shape(Kind[kind.upper()], form) for kind in RECORDS),
     )
+
+
+def _shape(kind: Kind, form: Form | None = None) -> Shape:
+    """Files of this kind, of one form or any."""
+
+    def fits(head: Head) -> bool:
+        return form in (None, head.form) and recognise(head.fields) is kind
+
+    return Shape(kind, "", partial(read, kind), fits)
 
 
 def recognise(fields: Set[str]) -> Kind | None:
@@ -163,7 +176,7 @@ def recognise(fields: Set[str]) -> Kind | None:
     return None
 
 
-def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
+def read(kind: Kind, file: InputFile, companions: Companions) -> Iterator[Item]:
     """The records of a file; a score is by the judge after whom it is named unless it names a rater."""
     mentioned = Mentioned()
 
@@ -218,45 +231,52 @@ _WITHOUT_EXTRA: Final = {
 }
 
 
-class _Shape:
+class _Made:
     """How rows become records of one kind."""
 
     def __init__(self, kind: Kind) -> None:
         record = RECORDS[kind.name.lower()]
         self.adapter: TypeAdapter[Record] = TypeAdapter(record)
-        fields = attributes(record)
-        self.made = {name: several[0].name for name, several in fields.items() if name in _MADE}
-        self.named = {name: one.name for name, (one, *_) in fields.items() if name not in {*_MADE, "extra"}}
-        self.names = {field: name for name, field in self.named.items()}
+        self.columns = {name: one.name for name, (one, *_) in attributes(record).items() if name != "extra"}
         self.known = [one.name for one in FIELDS[kind.name.lower()] if not one.name.endswith("_id")]
 
 
-_SHAPES: Final = cache(_Shape)
+_ways: Final = cache(_Made)
 
 
-def record_of(kind: Kind, fields: Fields) -> Record | None:
-    """The record of this kind that the fields make; None after problems that leave none."""
-    shape = _SHAPES(kind)
-    given = {name: _MADE[name](fields, field) for name, field in shape.made.items()}
-    given |= fields.take_all(shape.names)
-    if what := _WITHOUT_EXTRA.get(kind):
-        _refuse_unknown(fields, what, shape.known)
+def record_of(
+    kind: Kind, fields: Fields, columns: Mapping[str, str] | None = None, **given: Any
+) -> Record | None:
+    """The record of this kind that the fields make; None after problems that leave none.
+
+    Of a file of another data set ``columns`` are its fields by attribute, and ``given`` further attributes.
+    """
+    way = _ways(kind)
+    read = way.columns if columns is None else columns
+    makers = _OF_ANSWERS if kind is Kind.COMPLETIONS else _MADE
+    told = {name: makers[name](fields, field) for name, field in read.items() if name in makers}
+    told |= fields.take_all({field: name for name, field in read.items() if name not in makers})
+    told |= given
+    if columns is None and (what := _WITHOUT_EXTRA.get(kind)):
+        _refuse_unknown(fields, what, way.known)
     else:
-        given["extra"] = fields.rest()
+        told["extra"] = {**fields.rest(), **given.get("extra", {})}
     try:
-        record = shape.adapter.validate_python({**given, "place": fields.place}, context=fields.written)
+        record = way.adapter.validate_python({**told, "place": fields.place}, context=fields.written)
     except ValidationError as error:
         for fault in error.errors(include_url=False):
-            _report(fields, shape, fault)
+            _report(fields, read, fault)
         return None
-    for wrong in record.wrong():
-        fields.problem(*wrong)
+    if columns is None or not fields.problems:
+        for wrong in record.wrong():
+            fields.problem(*wrong)
     return record
 
 
-def _report(fields: Fields, shape: _Shape, fault: Mapping[str, Any]) -> None:
+def _report(fields: Fields, columns: Mapping[str, str], fault: Mapping[str, Any]) -> None:
     attribute, *parts = fault["loc"]
-    name = shape.named[attribute]
+    if (name := columns.get(attribute)) is None:
+        return  # what is given to it has a problem of its own
     if fault["type"] == "missing":
         fields.problem(name, _MISSING.get(name, "missing"))
     elif fault["type"] == "value_error" and not unstorable(fault["input"]):  # which is said already
@@ -354,12 +374,14 @@ def _scores(fields: Fields) -> tuple[Decimal, Decimal] | None:
 
 _MADE: Final[Mapping[str, Callable[[Fields, str], Any]]] = {
     "benchmarks": lambda fields, _: take_benchmarks(fields),
-    "turns": lambda fields, single: fields.answer(single) if single == "text" else fields.turns(single),
+    "turns": Fields.turns,
     "references": lambda fields, _: _references(fields),
     "facts": lambda fields, _: take_facts(fields),
     "scores": lambda fields, _: _scores(fields),
 }
 """Makers of attributes from several fields, or from the parts of one; each gets the first of the fields."""
+
+_OF_ANSWERS: Final = {**_MADE, "turns": Fields.answer}
 
 # --- Training pairs and hidden checks. A row becomes a prompt apart from those of the study, two completions
 # without a contestant, and a pair with a gold label. The completions are named after their places in the
@@ -380,16 +402,9 @@ TRAINING_FIELDS: Final = (
     "use",
     "explanation",
 )
-_TRAINING_NEEDS: Final = frozenset({"prompt", "first", "second", "gold"})
 
 
-def recognise_training(head: Head) -> Kind | None:
-    """Pairs that explain themselves bring their own texts."""
-    told = head.fields & {"explanation", "use"}
-    return Kind.PAIRS if told and head.fields >= _TRAINING_NEEDS else None
-
-
-def read_training(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
+def read_training(file: InputFile, companions: Companions) -> Iterator[Item]:
     if file.form is Form.CELLS:
         yield from read_rows(file, lambda fields: _row(fields.unguarded()))
     else:
@@ -397,19 +412,13 @@ def read_training(file: InputFile, kind: Kind, companions: Companions) -> Iterat
 
 
 def _row(fields: Fields) -> list[Item]:
-    texts = tuple(_answer(fields, name) for name in ("first", "second"))
+    first, second = _answer(fields, "first"), _answer(fields, "second")
     if "gold" not in fields:
         fields.problem("gold", f"missing; one of {', '.join(GOLD)}")
     use = fields.choice("use", USES) or "train"
-    found = pair_apart(
-        fields,
-        prompt=fields.required_text("prompt"),
-        texts=(texts[0], texts[1]),
-        gold=fields.choice("gold", GOLD) or "tie",
-        source=fields.text("gold_source") or SOURCE,
-        explanation=fields.text("explanation"),
-        use=use,
-    )
+    prompt, gold = fields.required_text("prompt"), fields.choice("gold", GOLD) or "tie"
+    source, explanation = fields.text("gold_source") or SOURCE, fields.text("explanation")
+    found = pair_apart(fields, prompt, first, second, gold, source=source, explanation=explanation, use=use)
     _refuse_unknown(fields, "a pair to learn on", TRAINING_FIELDS)
     return found
 
@@ -424,81 +433,50 @@ def _answer(fields: Fields, name: str) -> str:
 
 
 def pair_apart(
-    fields: Fields,
-    *,
-    prompt: str,
-    texts: tuple[str, str],
-    gold: str,
-    source: str,
-    explanation: str,
-    use: str = "train",
+    fields: Fields, prompt: str, first: str, second: str, gold: str, *, use: str = "train", **told: str
 ) -> list[Item]:
     """Prompt, completions and gold label of one row.
 
     Without ``id`` a digest of the texts is the id, so that equal rows are one pair.
     """
     own_id, given, category = fields.text("id"), fields.text("input"), fields.optional_text("category")
-    name = own_id or digest(prompt, given, *texts)
-    place, implied = fields.place, not own_id
-    return [
-        PromptRecord(
-            id=name,
-            subset=TRAINING_SUBSET,
-            turns=(prompt,),
-            input=given or None,
-            category=category,
-            implied=implied,
-            place=place,
-        ),
-        *(
-            CompletionRecord(
-                prompt=name, subset=TRAINING_SUBSET, id=side, turns=(text,), implied=implied, place=place
-            )
-            for side, text in zip(("first", "second"), texts, strict=True)
-        ),
-        GoldRecord(
-            prompt=name,
-            subset=TRAINING_SUBSET,
-            first="",
-            second="",
-            first_id="first",
-            second_id="second",
-            gold=gold,
-            source=source,
-            use=use,
-            explanation=explanation,
-            place=place,
-        ),
-    ]
+    name = own_id or digest(prompt, given, first, second)
+    about: dict[str, Any] = {"subset": TRAINING_SUBSET, "input": given or None, "category": category}
+    asked = PromptRecord(id=name, turns=(prompt,), **about, implied=not own_id, place=fields.place)
+    sides = [Side(id=side, turns=(text,)) for side, text in zip(SIDES, (first, second), strict=True)]
+    pair = Pair(asked, *sides)
+    return [*pair.records(), pair.gold(gold, use=use, **told)]
 
+
+_TELLING: Final = ("explanation", "use")
 
 TRAINING: Final = Format(
     "training",
     "Training pairs and hidden checks",
     "prompt, first, second and gold, with explanation or use",
-    recognise_training,
-    read_training,
+    # Pairs that explain themselves bring their own texts.
+    tuple(Shape(Kind.PAIRS, f"prompt first second gold {told}", read_training) for told in _TELLING),
 )
+
 
 STUDY: Final = Format(
     "study",
     "Settings of a study",
     "tasks, points, guidelines and gold_share",
-    lambda head: Kind.STUDY if head.fields >= {"tasks", "points", "guidelines", "gold_share"} else None,
-    lambda file, kind, companions: read_rows(file, _settings),
+    (
+        Shape(
+            Kind.STUDY,
+            "tasks points guidelines gold_share",
+            by_row(lambda fields: [StudyRecord(fields.unguarded().rest(), fields.place)]),
+        ),
+    ),
 )
-
-
-def _settings(fields: Fields) -> list[Item]:
-    return [StudyRecord(fields.unguarded().rest(), fields.place)]
-
 
 FEATURES: Final = Format(
     "features",
     "Features of answers from a model's own probabilities",
     "prompt, contestant or completion, name, variant and value",
-    lambda head: kind if (kind := recognise(head.fields)) is Kind.FEATURES else None,
-    read,
+    (_shape(Kind.FEATURES),),
 )
 
 FORMATS: Final = (

@@ -5,9 +5,10 @@ by an id of its own. A judge's file names rows of the test set by number: both a
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from arena.data.formats.files import InputFile
+from arena.data.formats.pairs import Pair, Side
 from arena.data.formats.reading import (
     SUBSET_AND_JUDGE,
     Companions,
@@ -15,19 +16,12 @@ from arena.data.formats.reading import (
     Format,
     Head,
     Kind,
+    Shape,
     digest,
     judge_of,
     read_rows,
 )
-from arena.data.formats.records import (
-    ComparisonRecord,
-    CompletionRecord,
-    Item,
-    Note,
-    Place,
-    PromptRecord,
-    RaterRecord,
-)
+from arena.data.formats.records import Item, Note, Place, PromptRecord, RaterRecord
 from arena.data.formats.values import json_type
 
 ANNOTATORS: Final = ("annotator1", "annotator2", "annotator3")
@@ -38,88 +32,56 @@ RESULT: Final = "_result"  # the end of the field of a judge's verdict, which be
 SAID: Final = {"1": 1, "tie": 2, "0": 2, "2": 3}
 NOT_READ: Final = "garbage"
 
-_TEST_SET: Final = frozenset({"idx", "cmp_key", "instruction", "response1", "response2", *ANNOTATORS})
-
-
-def recognise(head: Head) -> Kind | None:
-    if not head.is_typed:
-        return None
-    if head.fields >= _TEST_SET:
-        return Kind.PAIRS
-    return Kind.COMPARISONS if "idx" in head.fields and _verdict_of(head.fields) else None
-
 
 def _verdict_of(fields: frozenset[str]) -> str:
     """The name of a judge's field, without its end; empty if there is none."""
     return next((name.removesuffix(RESULT) for name in sorted(fields) if name.endswith(RESULT)), "")
 
 
-class Row(NamedTuple):
-    number: int
-    prompt: str
-    answers: tuple[str, str]  # ids of the completions
-
-    def rated(self, rater: str, kind: str, place: Place, **said: Any) -> ComparisonRecord:
-        first, second = self.answers
-        names: dict[str, Any] = {"first": "", "second": "", "first_id": first, "second_id": second}
-        about: dict[str, Any] = {"rater": rater, "rater_kind": kind, "points": 3, "place": place}
-        return ComparisonRecord(prompt=self.prompt, **names, **about, **said)
+def _is_judged(head: Head) -> bool:
+    return _verdict_of(head.fields) != ""
 
 
 class Rows:
     """Gives the texts of a test set their names, row by row."""
 
     def __init__(self) -> None:
-        self.rows: dict[int, Row] = {}
+        self.pairs: dict[int, Pair] = {}
         self.flags: list[tuple[Place, str]] = []  # texts that are true or false
         self.further = 0
         self._texts: dict[tuple[str, str], list[str]] = {}
 
     def read(self, fields: Fields) -> Iterator[Item]:
-        number = fields.integer("idx")
-        if number is None:
-            fields.problem("idx", "missing; it numbers the rows")
+        number = fields.required_integer("idx", "it numbers the rows")
         models = fields.text("cmp_key").split("_")
         if len(models) != 2 or not all(models) or models[0] == models[1]:
             fields.problem("cmp_key", "expected the names of two models, such as llama-7b_opt-7b")
             models = ["", ""]
+        prompt = self._prompt(fields)
+        first, second = (
+            self._side(prompt.id, model, self._text(fields, name))
+            for model, name in zip(models, ("response1", "response2"), strict=True)
+        )
+        pair = Pair(prompt, first, second)
+        yield from pair.records()
+        if number in self.pairs:
+            fields.problem("idx", f"{number} numbers two rows")
+        self.pairs[number] = pair
+        for annotator in ANNOTATORS:
+            found = fields.required_integer(annotator, "1 or 2 is the better response, 0 a tie", 0, 2)
+            yield pair.rated(annotator, "person", 3, RATINGS[found])
+
+    def _prompt(self, fields: Fields) -> PromptRecord:
         instruction, given = fields.text("instruction"), fields.text("input")
         prompt = digest(instruction, given)
         if not instruction.strip():
             instruction, given = given, ""  # some rows have nothing but an input
         if not instruction.strip():
             fields.problem("instruction", "missing, and so is the input")
-        yield PromptRecord(
-            id=prompt,
-            turns=(instruction,),
-            category=fields.optional_text("motivation_app"),
-            input=given or None,
-            implied=True,
-            place=fields.place,
-        )
-        answers = []
-        for model, name in zip(models, ("response1", "response2"), strict=True):
-            text = self._text(fields, name)
-            own_id = self._id(prompt, model, text)
-            contestant = model if own_id == model else None
-            yield CompletionRecord(
-                prompt=prompt,
-                turns=(text,),
-                contestant=contestant,
-                id=own_id,
-                implied=True,
-                place=fields.place,
-            )
-            answers.append(own_id)
-        row = Row(number or 0, prompt, (answers[0], answers[1]))
-        if row.number in self.rows:
-            fields.problem("idx", f"{row.number} numbers two rows")
-        self.rows[row.number] = row
-        for annotator in ANNOTATORS:
-            found = fields.integer(annotator, least=0, most=2)
-            if found is None and annotator not in {problem.field for problem in fields.problems}:
-                fields.problem(annotator, "missing; 1 or 2 is the better response, 0 a tie")
-            yield row.rated(annotator, "person", fields.place, rating=RATINGS[found or 0])
+        category = fields.optional_text("motivation_app")
+        turns = (instruction,)
+        about: dict[str, Any] = {"input": given or None, "implied": True, "place": fields.place}
+        return PromptRecord(id=prompt, turns=turns, category=category, **about)
 
     def _text(self, fields: Fields, name: str) -> str:
         value = fields.take(name)
@@ -131,20 +93,17 @@ class Rows:
             return ""
         return value
 
-    def _id(self, prompt: str, model: str, text: str) -> str:
-        """The model's name, or with a number if it has another text for the prompt."""
+    def _side(self, prompt: str, model: str, text: str) -> Side:
+        """The answer of the model, or if it has another text for the prompt, one of nobody."""
         texts = self._texts.setdefault((prompt, model), [])
         if text not in texts:
             texts.append(text)
             self.further += len(texts) > 1
         number = texts.index(text) + 1
-        return model if number == 1 else f"{model} ({number})"
+        return Side(model, model, (text,)) if number == 1 else Side("", f"{model} ({number})", (text,))
 
 
-def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    if kind is Kind.COMPARISONS:
-        yield from _read_judge(file, companions)
-        return
+def _read_test_set(file: InputFile, companions: Companions) -> Iterator[Item]:
     tests = Rows()
     yield from read_rows(file, tests.read)
     if tests.flags:
@@ -156,13 +115,13 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
         yield Note(file.place(), f"{text}; they are kept as answers without a model")
 
 
-def _read_judge(file: InputFile, companions: Companions) -> Iterator[Item]:
-    tests: dict[int, Row] = {}
+def _read_verdicts(file: InputFile, companions: Companions) -> Iterator[Item]:
+    tests: dict[int, Pair] = {}
     for other in companions.get(Kind.PAIRS, ()):
         rows = Rows()
         for _ in read_rows(other, rows.read):
             pass
-        tests |= rows.rows
+        tests |= rows.pairs
     if not tests:
         yield file.problem(0, "it names rows of the test set by number; import the test set with it")
         return
@@ -173,24 +132,18 @@ def _read_judge(file: InputFile, companions: Companions) -> Iterator[Item]:
     yield from read_rows(file, lambda fields: _judged(fields, tests, judge, name))
 
 
-def _judged(fields: Fields, tests: Mapping[int, Row], judge: RaterRecord, name: str) -> Iterator[Item]:
+def _judged(fields: Fields, tests: Mapping[int, Pair], judge: RaterRecord, name: str) -> Iterator[Item]:
     number = fields.integer("idx")
-    row = tests.get(-1 if number is None else number)
-    if row is None:
+    pair = tests.get(-1 if number is None else number)
+    if pair is None:
         fields.problem("idx", f"the test set has no row {number}")
         return
     said = fields.required_text(f"{name}{RESULT}").lower()
     if said not in (*SAID, NOT_READ):
         fields.problem(f"{name}{RESULT}", f'"{said}" is not one of 1, 2, Tie, 0 and {NOT_READ}')
-    yield row.rated(
-        judge.slug,
-        "judge",
-        fields.place,
-        rating=SAID.get(said),
-        reason="" if said in SAID else "unparsable",
-        rationale=fields.text(f"{name}_reason"),
-        rater_from_path=True,
-    )
+    reason, comment = "" if said in SAID else "unparsable", fields.text(f"{name}_reason")
+    about: dict[str, Any] = {"reason": reason, "rationale": comment, "rater_from_path": True}
+    yield pair.rated(judge.slug, "judge", 3, SAID.get(said), **about, place=fields.place)
 
 
 FORMAT: Final = Format(
@@ -198,7 +151,14 @@ FORMAT: Final = Format(
     "PandaLM test set",
     "idx, cmp_key, instruction, response1, response2 and annotator1 to annotator3 (test set), or idx and a "
     "field that ends in _result (a judge's verdicts)",
-    recognise,
-    read,
+    (
+        Shape(
+            Kind.PAIRS,
+            f"idx cmp_key instruction response1 response2 {' '.join(ANNOTATORS)}",
+            _read_test_set,
+        ),
+        Shape(Kind.COMPARISONS, "idx", _read_verdicts, _is_judged),
+    ),
+    is_typed=True,
     told=SUBSET_AND_JUDGE,
 )

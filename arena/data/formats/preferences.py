@@ -6,8 +6,9 @@ from itertools import product
 from typing import Any, Final
 
 from arena.data.formats.files import Form, InputFile
-from arena.data.formats.messages import Pair, dialogue, parsed, transcript
-from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, read_rows
+from arena.data.formats.messages import dialogue, parsed, transcript
+from arena.data.formats.pairs import Pair
+from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, Shape, read_rows
 from arena.data.formats.records import Item
 from arena.data.formats.values import unstorable
 
@@ -22,22 +23,17 @@ _OURS: Final = frozenset({"prompt", "margin", "n_raters", "agreement"})
 """Columns of our own file, which may be a table of cells."""
 
 
-def recognise(head: Head) -> Kind | None:
-    if not head.fields.issuperset(_SIDES):
-        return None
-    is_known = head.fields >= _OURS if head.form is Form.CELLS else _is_readable(head)
-    return Kind.PAIRS if is_known else None
-
-
 def _is_readable(head: Head) -> bool:
     """Tell whether the answers come with their prompt, in a field or as a conversation."""
+    if head.form is Form.CELLS:
+        return head.fields >= _OURS
     if not head.fields.isdisjoint(_PROMPTS):
         return True
     cells = head.file.samples().get("chosen", [])
-    return bool(cells) and (cells[0].startswith("[") or cells[0].startswith("Human:"))
+    return bool(cells) and cells[0].startswith(("[", "Human:"))
 
 
-def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
+def _read(file: InputFile, companions: Companions) -> Iterator[Item]:
     seen: set[tuple[str, ...]] = set()
     if file.form is Form.CELLS:  # only our own file, whose cells are safe in a spreadsheet
         return read_rows(file, lambda fields: _preference(seen, fields.unguarded()))
@@ -67,9 +63,10 @@ def _preference(seen: set[tuple[str, ...]], fields: Fields) -> Iterator[Item]:
     pair = _pair(fields)
     if pair is None:
         return
-    if (pair.id, *pair.models) in seen:  # sets repeat pairs, as for several criteria
+    key = (pair.prompt.id, pair.first.contestant, pair.second.contestant)
+    if key in seen:  # sets repeat pairs, as for several criteria
         return
-    seen.add((pair.id, *pair.models))
+    seen.add(key)
     yield from pair.records()
     yield pair.gold(_GOLD.get(str(label), "first"), SOURCE)
 
@@ -94,20 +91,12 @@ def _pair(fields: Fields) -> Pair | None:
             fields.problem(side, f"{len(answer.model)} answers to {len(answer.user)} turns of the user")
     if fields.problems:
         return None
-    models: list[str] = [_model(fields, side) for side in _SIDES]
+    models = _model(fields, "chosen"), _model(fields, "rejected")
     fields.take("messages")  # UltraFeedback repeats the chosen conversation
     extra = {**fields.rest(), **({"system": first.system} if first.system else {})}
-    subset = extra.pop("subset", "")
-    category = extra.pop("category", None)
-    return Pair(
-        first.user,
-        (first.model, second.model),
-        (models[0], models[1]),
-        subset=str(subset or ""),
-        category=str(category) if category else None,
-        extra=extra,
-        place=fields.place,
-    )
+    subset, category = str(extra.pop("subset", "") or ""), extra.pop("category", None)
+    about = {"subset": subset, "category": str(category) if category else None, "extra": extra}
+    return Pair.alone(fields, first.user, first.model, second.model, models=models, implied=True, **about)
 
 
 def _messages(fields: Fields, name: str, role: str) -> list[Any]:
@@ -145,6 +134,5 @@ FORMAT: Final = Format(
     "preferences",
     "Chosen and rejected answers",
     "chosen and rejected, texts beside a prompt or lists of messages",
-    recognise,
-    read,
+    (Shape(Kind.PAIRS, "chosen rejected", _read, _is_readable),),
 )

@@ -131,6 +131,10 @@ class Fields:
     def text(self, name: str) -> str:
         return self.optional_text(name) or ""
 
+    def first_text(self, *names: str, default: str = "") -> str:
+        """The text of the first of these fields that has a value."""
+        return next((self.text(name) for name in names if name in self), default)
+
     def required_text(self, name: str) -> str:
         """A text that must not be blank."""
         if name not in self:
@@ -154,6 +158,13 @@ class Fields:
     def integer(self, name: str, *, least: int = 0, most: int = 2**31 - 1) -> int | None:
         """A whole number within bounds, or None if absent."""
         return self._read(name, values.whole(least, most))
+
+    def required_integer(self, name: str, meaning: str, least: int = 0, most: int = 2**31 - 1) -> int:
+        """A whole number within bounds; the least after a problem, which tells what a missing one means."""
+        if name not in self:
+            self.problem(name, f"missing; {meaning}")
+        found = self.integer(name, least=least, most=most)
+        return least if found is None else found
 
     def number(self, name: str, *, least: float, most: float) -> Decimal | None:
         """A finite number in ``[least, most)``, or None if absent."""
@@ -269,12 +280,29 @@ class DataSet(NamedTuple):
     description: str
 
 
+Read: TypeAlias = Callable[[InputFile, Companions], Iterable[Item]]
+"""Makes the records and problems of a file; may raise BrokenFileError."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Files with these ``fields``, and of which ``when`` is true: their kind, and how they are read."""
+
+    kind: Kind
+    fields: str
+    read: Read
+    when: Callable[[Head], bool] = lambda head: True
+
+    def fits(self, head: Head) -> bool:
+        return head.fields.issuperset(self.fields.split()) and self.when(head)
+
+
 @dataclass(frozen=True)
 class Format:
     """A way of writing data down.
 
-    ``recognise`` gives a file's kind, or None for another format. ``read`` may raise BrokenFileError.
-    ``needs`` names required fields in messages. ``told`` is what only the path of a file says, or whoever
+    A file has the first of the ``shapes`` that fits; with ``is_typed``, a table of cells has none. ``needs``
+    names required fields in messages. ``told`` is what only the path of a file says, or whoever
     imports it: its subset, the contestant who wrote its texts, or the judge who gave all its ratings.
     ``data_set`` is the one that is published in this format.
     """
@@ -282,10 +310,15 @@ class Format:
     name: str
     title: str
     needs: str
-    recognise: Callable[[Head], Kind | None]
-    read: Callable[[InputFile, Kind, Companions], Iterator[Item]]
+    shapes: tuple[Shape, ...] = ()
+    is_typed: bool = False
     told: frozenset[str] = frozenset()
     data_set: DataSet | None = None
+
+    def shape(self, head: Head) -> Shape | None:
+        """The shape of a file, or None for a file of another format."""
+        may_be = head.is_typed or not self.is_typed
+        return next((shape for shape in self.shapes if may_be and shape.fits(head)), None)
 
 
 def judge_of(file: InputFile, slug: str, **facts: Any) -> RaterRecord:
@@ -305,8 +338,24 @@ FORMULA: Final = frozenset("=+-@\t\r")
 SUBSET: Final = frozenset({"subset"})
 SUBSET_AND_JUDGE: Final = frozenset({"subset", "judge"})
 
-Build: TypeAlias = Callable[[Fields], Iterable[Item]]
-"""Makes the records of one row; problems stay in its fields."""
+Build: TypeAlias = Callable[[Fields], Iterable[Item | None]]
+"""Makes the records of one row; problems stay in its fields, and None stands for a record that has some."""
+
+
+def by_row(build: Build, note: str = "") -> Read:
+    """Reading of files whose rows need nothing but themselves, after a note about the file."""
+
+    def read(file: InputFile, companions: Companions) -> Iterator[Item]:
+        if note:
+            yield Note(file.place(), note)
+        yield from read_rows(file, build)
+
+    return read
+
+
+def left_out(why: str) -> Read:
+    """Reading of files of which nothing is imported."""
+    return lambda file, companions: [Note(file.place(), f"left out{why}")]
 
 
 def read_rows(
@@ -330,7 +379,7 @@ def read_rows(
         if formulas:
             formulas.look_at(fields.place, given)
         items = list(build(fields))
-        yield from fields.problems or items
+        yield from fields.problems or filter(None, items)
     if formulas and formulas.count:
         yield formulas.note(file)
 

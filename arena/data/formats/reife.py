@@ -7,38 +7,30 @@ Outputs keep their names in both orders, so the winner needs no mapping back.
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from arena.data.formats.files import InputFile
+from arena.data.formats.pairs import GOLD, OUTPUTS, Pair, Said, no_rating
 from arena.data.formats.reading import (
     SUBSET_AND_JUDGE,
     Companions,
     Fields,
     Format,
-    Head,
     Kind,
+    Shape,
     judge_of,
     read_rows,
 )
 from arena.data.formats.records import Item, RaterRecord
-from arena.data.formats.text_pairs import AS_GIVEN, GOLD, OUTPUTS, SWAPPED, Said, Shown, TextPair, no_rating
 
-SOURCE: Final = "ReIFE"
 _NAME: Final = re.compile(r"(\w+)\.(.+)\.(\w+)\.(?!round_)(\w+?)(_swap)?(\.round_\d+)?")
 
 
-def recognise(head: Head) -> Kind | None:
-    if not (head.is_typed and head.fields >= OUTPUTS):
-        return None
-    if "result" in head.fields:
-        return Kind.COMPARISONS
-    return Kind.PAIRS if "winner" in head.fields else None
+def _read_pairs(file: InputFile, companions: Companions) -> Iterator[Item]:
+    return read_rows(file, partial(_labelled, file.about.subset or file.cased_stem))
 
 
-def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    if kind is Kind.PAIRS:
-        yield from read_rows(file, partial(_labelled, file.about.subset or file.cased_stem))
-        return
+def _read_results(file: InputFile, companions: Companions) -> Iterator[Item]:
     found = _NAME.fullmatch(file.cased_stem)
     subset, model, _, protocol, _, turn = found.groups() if found else ("",) * 6
     how = f"{protocol}{(turn or '').replace('.', '_')}"
@@ -49,25 +41,21 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
         yield file.problem(0, f"the name of the file tells no judge; call it {name}, or name the judge")
         return
     yield judge
-    shown = SWAPPED if "_swap" in file.stem else AS_GIVEN
-    yield from read_rows(file, partial(_judged, file.about.subset or subset, judge, shown))
+    yield from read_rows(file, partial(_judged, file.about.subset or subset, judge, "_swap" in file.stem))
 
 
-def _pair(fields: Fields, subset: str, *, implied: bool) -> TextPair:
-    about: dict[str, Any] = {"subset": subset, "category": subset or None, "implied": implied}
-    return TextPair.read(fields, "instruction", "output_1", "output_2", **about)
+def _pair(fields: Fields, subset: str, *, implied: bool) -> Pair:
+    return Pair.read(fields, *OUTPUTS.split(), subset=subset, category=subset or None, implied=implied)
 
 
 def _labelled(subset: str, fields: Fields) -> Iterator[Item]:
     pair = _pair(fields, subset, implied=False)
-    if "winner" not in fields:
-        fields.problem("winner", "missing; 1 or 2 says which output is better")
-    winner = fields.integer("winner", least=1, most=2)
+    winner = fields.required_integer("winner", "1 or 2 says which output is better", 1, 2)
     yield from pair.records()
-    yield pair.gold(GOLD[winner or 1], SOURCE)
+    yield pair.gold(GOLD[winner], "ReIFE")
 
 
-def _judged(subset: str, judge: RaterRecord, shown: Shown, fields: Fields) -> Iterator[Item]:
+def _judged(subset: str, judge: RaterRecord, swapped: bool, fields: Fields) -> Iterator[Item]:
     pair = _pair(fields, subset, implied=True)
     yield from pair.records()
     result = fields.json("result")
@@ -77,11 +65,12 @@ def _judged(subset: str, judge: RaterRecord, shown: Shown, fields: Fields) -> It
         return
     reply = _reply(fields)
     if not result.get("fail") and not result.get("tie"):
-        yield pair.rated(judge, Said(2, shown.index(str(winner)) + 1, raw_reply=reply), shown)
-        return
-    # The winner was drawn, because no reply could be read or because several disagreed.
-    reason = no_rating(reply) if result.get("fail") else "undecided"
-    yield pair.rated(judge, Said(2, None, reason, raw_reply=reply, extra={"drawn winner": winner}), shown)
+        said = Said(2, 3 - int(winner) if swapped else int(winner), raw_reply=reply)
+    else:
+        # The winner was drawn, because no reply could be read or because several disagreed.
+        reason = no_rating(reply) if result.get("fail") else "undecided"
+        said = Said(2, None, reason, raw_reply=reply, extra={"drawn winner": winner})
+    yield pair.judged(judge, said, swapped=swapped)
 
 
 def _reply(fields: Fields) -> str:
@@ -94,7 +83,10 @@ FORMAT: Final = Format(
     "reife",
     "ReIFE pairs and results",
     "instruction, output_1, output_2, and winner (pairs) or result (a judge's results)",
-    recognise,
-    read,
+    (
+        Shape(Kind.COMPARISONS, f"{OUTPUTS} result", _read_results),
+        Shape(Kind.PAIRS, f"{OUTPUTS} winner", _read_pairs),
+    ),
+    is_typed=True,
     told=SUBSET_AND_JUDGE,
 )

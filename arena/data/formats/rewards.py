@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from arena.data.formats.files import InputFile
+from arena.data.formats.pairs import OUTPUTS, Pair, Side, by_scores, score
 from arena.data.formats.reading import (
     SUBSET_AND_JUDGE,
     Companions,
@@ -17,65 +18,41 @@ from arena.data.formats.reading import (
     Format,
     Head,
     Kind,
+    Shape,
     judge_of,
     read_rows,
 )
-from arena.data.formats.records import (
-    ComparisonRecord,
-    CompletionRecord,
-    ContestantRecord,
-    Item,
-    PromptRecord,
-    RaterRecord,
-)
-from arena.data.formats.text_pairs import OUTPUTS, Said, TextPair, by_scores, score
+from arena.data.formats.records import CompletionRecord, ContestantRecord, Item, PromptRecord, RaterRecord
 from arena.data.formats.values import MAX_SCORE
 
-_ANSWER: Final = frozenset({"prompt", "score"})
-_WHOSE: Final = ("model", "completion")
-_SCORES: Final = frozenset({"score_1", "score_2"})
-_OTHERS: Final = frozenset(
-    (
-        *("winner", "rating", "text", "turns", "label"),
-        *("contestant", "rater", "lowest", "highest", "turn", "output_characters"),
-    )
-)
+_OTHERS: Final = "winner rating text turns label contestant rater lowest highest turn output_characters"
 """Fields of rows with other verdicts, and of scores on a scale."""
 
 
-def recognise(head: Head) -> Kind | None:
-    fields = head.fields
-    of_pair = fields >= OUTPUTS and (fields >= _SCORES or "score" in fields)
-    of_answer = fields >= _ANSWER and not fields.isdisjoint(_WHOSE)
-    return Kind.COMPARISONS if (of_pair or of_answer) and fields.isdisjoint(_OTHERS) else None
-
-
-def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    columns = set(file.columns())
-    if columns >= OUTPUTS:
-        judge = _judge(file, file.cased_stem)
-        yield judge
-        yield from read_rows(file, partial(_pair, judge))
-        return
-    scored = Scored(file)
-    yield from read_rows(file, scored.read)
-    yield from scored.comparisons()
+def _is_ours(head: Head) -> bool:
+    return head.fields.isdisjoint(_OTHERS.split())
 
 
 def _judge(file: InputFile, name: str) -> RaterRecord:
     return judge_of(file, name, model=name, order_free=True)
 
 
+def _read_pairs(file: InputFile, companions: Companions) -> Iterator[Item]:
+    judge = _judge(file, file.cased_stem)
+    yield judge
+    yield from read_rows(file, partial(_pair, judge))
+
+
 def _pair(judge: RaterRecord, fields: Fields) -> Iterator[Item]:
-    pair = TextPair.read(fields, "instruction", "output_1", "output_2", implied=True)
+    pair = Pair.read(fields, *OUTPUTS.split(), implied=True)
     yield from pair.records()
     if "score" in fields:
         # One number for the pair: above 0 the first is better.
         margin = _score(fields, "score")
         sides = (None, None) if margin is None else (margin, Decimal(0))
-        yield pair.rated(judge, by_scores(*sides)._replace(scores=None))
+        yield pair.judged(judge, by_scores(*sides)._replace(scores=None))
     else:
-        yield pair.rated(judge, by_scores(_score(fields, "score_1"), _score(fields, "score_2")))
+        yield pair.judged(judge, by_scores(_score(fields, "score_1"), _score(fields, "score_2")))
 
 
 def _score(fields: Fields, name: str) -> Decimal | None:
@@ -87,6 +64,12 @@ def _score(fields: Fields, name: str) -> Decimal | None:
     return fields.number(name, least=float(-MAX_SCORE), most=float(MAX_SCORE))
 
 
+def _read_answers(file: InputFile, companions: Companions) -> Iterator[Item]:
+    scored = Scored(file)
+    yield from read_rows(file, scored.read)
+    yield from scored.comparisons()
+
+
 class Scored:
     """Scores of answers, which make a pair of every two of one prompt."""
 
@@ -94,8 +77,8 @@ class Scored:
         self._file = file
         self._from_path = False
         self._judges: dict[str, RaterRecord] = {}
-        self._scores: dict[tuple[str, str, str], dict[tuple[str, str], Decimal | None]] = {}
-        """By judge, subset and prompt, then by model and own id of the answer."""
+        self._scores: dict[tuple[str, str, str], dict[Side, Decimal | None]] = {}
+        """By judge, subset and prompt, then by answer."""
 
     def read(self, fields: Fields) -> Iterator[Item]:
         prompt, subset = fields.required_text("prompt"), self._file.about.subset or fields.text("subset")
@@ -108,9 +91,9 @@ class Scored:
             yield self._judges[name]
         self._from_path |= not named and not self._file.about.judge
         found = self._scores.setdefault((self._judges[name].slug, subset, prompt), {})
-        if (model, own_id) in found:
+        if (side := Side(model, own_id)) in found:
             fields.problem("score", "the second score of this answer by this judge")
-        found[model, own_id] = _score(fields, "score")
+        found[side] = _score(fields, "score")
         about: dict[str, Any] = {"subset": subset, "turns": (), "implied": True, "place": fields.place}
         yield PromptRecord(id=prompt, **about)
         if model:
@@ -119,21 +102,11 @@ class Scored:
 
     def comparisons(self) -> Iterator[Item]:
         for (judge, subset, prompt), answers in self._scores.items():
-            for ((one, one_id), first), ((other, other_id), second) in combinations(answers.items(), 2):
-                said: Said = by_scores(first, second)
-                yield ComparisonRecord(
-                    prompt=prompt,
-                    subset=subset,
-                    first=one,
-                    second=other,
-                    first_id=one_id,
-                    second_id=other_id,
-                    rater=judge,
-                    rater_kind="judge",
-                    rater_from_path=self._from_path,
-                    **said._asdict(),
-                    place=self._file.place(),
-                )
+            asked = PromptRecord(id=prompt, subset=subset, turns=(), place=self._file.place())
+            for (one, first), (other, second) in combinations(answers.items(), 2):
+                said = by_scores(first, second)._asdict()
+                pair = Pair(asked, one, other)
+                yield pair.rated(judge, "judge", rater_from_path=self._from_path, **said)
 
 
 FORMAT: Final = Format(
@@ -141,7 +114,11 @@ FORMAT: Final = Format(
     "Scores of a reward model",
     "prompt, score and model or completion (of answers); instruction, output_1, output_2 and score_1 with "
     "score_2 or score (of pairs)",
-    recognise,
-    read,
+    (
+        Shape(Kind.COMPARISONS, f"{OUTPUTS} score_1 score_2", _read_pairs, _is_ours),
+        Shape(Kind.COMPARISONS, f"{OUTPUTS} score", _read_pairs, _is_ours),
+        Shape(Kind.COMPARISONS, "prompt score model", _read_answers, _is_ours),
+        Shape(Kind.COMPARISONS, "prompt score completion", _read_answers, _is_ours),
+    ),
     told=SUBSET_AND_JUDGE,
 )

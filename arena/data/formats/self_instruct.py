@@ -6,10 +6,11 @@ Instruction and input tell a prediction's prompt, the file's name its model.
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from arena.data.formats.files import InputFile
-from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, read_rows
+from arena.data.formats.ours import record_of
+from arena.data.formats.reading import Companions, Fields, Format, Kind, Shape, read_rows
 from arena.data.formats.records import CompletionRecord, ContestantRecord, Item, PromptRecord
 from arena.data.formats.values import json_type
 
@@ -19,18 +20,13 @@ ENDING: Final = "_predictions"
 Key = tuple[str, str]  # instruction and input, stripped
 
 
-def recognise(head: Head) -> Kind | None:
-    if head.fields >= {"instruction", "instances"}:
-        return Kind.PROMPTS
-    return Kind.COMPLETIONS if head.fields >= {"instruction", "response", "target"} else None
+def _read_instructions(file: InputFile, companions: Companions) -> Iterator[Item]:
+    # Implied, so that predictions may still introduce their models.
+    yield ContestantRecord(name=PEOPLE, kind="people", implied=True, place=file.place())
+    yield from read_rows(file, _instruction)
 
 
-def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    if kind is Kind.PROMPTS:
-        # Implied, so that predictions may still introduce their models.
-        yield ContestantRecord(name=PEOPLE, kind="people", implied=True, place=file.place())
-        yield from read_rows(file, _instruction)
-        return
+def _read_predictions(file: InputFile, companions: Companions) -> Iterator[Item]:
     known = _known(companions)
     if not known:
         reason = "import user_oriented_instructions.jsonl together with the predictions, which have no ids"
@@ -42,21 +38,12 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
 
 def _instruction(fields: Fields) -> Iterator[Item]:
     """One prompt and its demonstration per instance."""
-    name = fields.required_text("id")
-    instruction = fields.required_text("instruction")
-    category = fields.optional_text("motivation_app")
-    instances = _instances(fields)
-    kept = fields.rest()
+    name, instruction = fields.required_text("id"), fields.required_text("instruction")
+    category, instances = fields.optional_text("motivation_app"), _instances(fields)
+    about: dict[str, Any] = {"category": category, "extra": fields.rest(), "place": fields.place}
     for number, (material, demonstration) in enumerate(instances, start=1):
         prompt = name if len(instances) == 1 else f"{name}-{number}"
-        yield PromptRecord(
-            id=prompt,
-            turns=(instruction,),
-            input=material or None,
-            category=category,
-            extra=kept,
-            place=fields.place,
-        )
+        yield PromptRecord(id=prompt, turns=(instruction,), input=material or None, **about)
         yield CompletionRecord(prompt=prompt, contestant=PEOPLE, turns=(demonstration,), place=fields.place)
 
 
@@ -90,7 +77,7 @@ def _known(companions: Companions) -> dict[Key, list[str]]:
     return found
 
 
-def _prediction(model: str, known: Mapping[Key, list[str]], fields: Fields) -> Iterator[Item]:
+def _prediction(model: str, known: Mapping[Key, list[str]], fields: Fields) -> Iterator[Item | None]:
     key = (fields.required_text("instruction").strip(), fields.text("input").strip())
     prompts = known.get(key, [])
     if not prompts and not fields.problems:
@@ -98,23 +85,19 @@ def _prediction(model: str, known: Mapping[Key, list[str]], fields: Fields) -> I
     elif len(prompts) > 1:
         ids = ", ".join(prompts)
         fields.problem("instruction", f"several prompts have this text and input: {ids}")
-    turns = fields.answer("response")
     # These repeat the instructions.
     for name in ("prompt", "target"):
         fields.take(name)
-    yield CompletionRecord(
-        prompt=prompts[0] if prompts else "",
-        contestant=model,
-        turns=turns,
-        extra=fields.rest(),
-        place=fields.place,
-    )
+    prompt = prompts[0] if prompts else ""
+    yield record_of(Kind.COMPLETIONS, fields, {"turns": "response"}, prompt=prompt, contestant=model)
 
 
 FORMAT = Format(
     "self-instruct",
     "Self-instruct evaluation",
     "instruction and instances, or instruction, response and target (self-instruct)",
-    recognise,
-    read,
+    (
+        Shape(Kind.PROMPTS, "instruction instances", _read_instructions),
+        Shape(Kind.COMPLETIONS, "instruction response target", _read_predictions),
+    ),
 )

@@ -14,11 +14,11 @@ from arena.data.formats import ours, verdicts
 from arena.data.formats.files import InputFile
 from arena.data.formats.reading import (
     OPINIONS,
-    Companions,
     Fields,
     Format,
     Kind,
     Mentions,
+    Shape,
     digest,
     read_rows,
 )
@@ -374,10 +374,8 @@ COMMON_PROMPT: Final = "comparisons"  # prompt of comparisons that name none
 
 
 def format_of(mapping: ColumnMapping) -> Format:
-    def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-        return _Reader(mapping).read(file)
-
-    return replace(FORMAT, recognise=lambda head: mapping.kind, read=read)
+    """The format of one table."""
+    return replace(FORMAT, shapes=(Shape(mapping.kind, "", lambda file, _: _Reader(mapping).read(file)),))
 
 
 class _Reader:
@@ -621,7 +619,5 @@ def _put_winner(fields: Fields, side: str) -> None:
     fields.put("rating", ratings.get(side, 1))
 
 
-FORMAT: Final = Format(
-    NAME, "Spreadsheet", "any columns, with a mapping", lambda head: None, lambda *_: iter(())
-)
-"""The catalogue's entry; ``format_of`` gives the format of one table."""
+FORMAT: Final = Format(NAME, "Spreadsheet", "any columns, with a mapping")
+"""The catalogue's entry, which fits no file by itself."""

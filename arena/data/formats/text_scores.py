@@ -1,7 +1,7 @@
 """What formats with scores of single answers share. Pure."""
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from arena.data.formats.records import CompletionRecord, Item, Place, PromptRecord, RaterRecord
 
@@ -9,20 +9,19 @@ NO_SCORE: Final = -1
 """In files of others: no score could be read."""
 
 
-class Scored(NamedTuple):
-    score: float | None
-    reason: str = ""
-
-
-def on_scale(value: Any, lowest: float, highest: float) -> Scored:
-    """The score that a program read from a judge's reply, or why there is none."""
+def on_scale(value: Any, lowest: float, highest: float) -> dict[str, Any]:
+    """The score that a program read from a judge's reply, or why there is none, with its scale."""
     try:
         number = float(value) if isinstance(value, int | float | str) else None
     except (ValueError, OverflowError):
         number = None
     if number is None or isinstance(value, bool) or number == NO_SCORE or number != number:
-        return Scored(None, "unparsable")
-    return Scored(number) if lowest <= number <= highest else Scored(None, "out_of_range")
+        number, reason = None, "unparsable"
+    elif lowest <= number <= highest:
+        reason = ""
+    else:
+        number, reason = None, "out_of_range"
+    return {"score": number, "reason": reason, "lowest": lowest, "highest": highest}
 
 
 class Mentioned:

@@ -5,20 +5,24 @@ Of a released file only the folder (``eval=JUDGE``) tells the judge.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Final
 
 from arena.data.formats.files import InputFile
-from arena.data.formats.reading import Companions, DataSet, Fields, Format, Head, Kind, judge_of, read_rows
-from arena.data.formats.records import (
-    ComparisonRecord,
-    CompletionRecord,
-    Item,
-    PromptRecord,
-    RaterRecord,
-    ScoreRecord,
+from arena.data.formats.pairs import Pair
+from arena.data.formats.reading import (
+    Companions,
+    DataSet,
+    Fields,
+    Format,
+    Kind,
+    Read,
+    Shape,
+    judge_of,
+    read_rows,
 )
+from arena.data.formats.records import CompletionRecord, Item, PromptRecord, RaterRecord, ScoreRecord
 from arena.data.formats.text_scores import Mentioned, on_scale
 
 LOWEST, HIGHEST = 1, 10
@@ -31,27 +35,17 @@ DATA_SET: Final = DataSet(
     "(https://arxiv.org/abs/2406.04770).",
 )
 
-_RELEASED: Final = frozenset({"session_id", "parsed_result", "model_output", "score"})
-_PAIRS: Final = (
-    frozenset({"session_id", "parsed_result", "model_A", "model_B"}),
-    frozenset({"session_id", "parsed_result", "assignment"}),
-)
 CHOICES: Final = {"A++": 1, "A+": 2, "A=B": 3, "B+": 4, "B++": 5}
 """Grades of pairs on five points; the first files say A, tie and B."""
 
 _FIRST_CHOICES: Final = {"A": 1, "tie": 2, "B": 3}
-_TABLE: Final = frozenset({"prompt", "model", "judge", "score", "output_characters"})
 _FOLDER: Final = re.compile(r"eval=(.+)")
 
 
-def recognise(head: Head) -> Kind | None:
-    if any(head.fields >= needed for needed in _PAIRS):
-        return Kind.COMPARISONS
-    return Kind.SCORES if head.fields >= _RELEASED or head.fields >= _TABLE else None
+def _by_judge(build: Callable[[InputFile, RaterRecord, Fields], Iterable[Item]]) -> Read:
+    """Reading of released files."""
 
-
-def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
-    if kind is Kind.COMPARISONS or frozenset(file.columns()) >= _RELEASED:
+    def read(file: InputFile, companions: Companions) -> Iterator[Item]:
         named = next((found[1] for name in file.folders if (found := _FOLDER.fullmatch(name))), "")
         if not (named or file.about.judge):
             reason = "only its folder, such as eval=gpt-4o, says who the judge is; name the judge"
@@ -59,38 +53,31 @@ def read(file: InputFile, kind: Kind, companions: Companions) -> Iterator[Item]:
             return
         judge = judge_of(file, named, model=named)
         yield judge
-        row = (
-            partial(_pair, judge) if kind is Kind.COMPARISONS else partial(_released, file.cased_stem, judge)
-        )
-        yield from read_rows(file, row)
-    else:
-        yield from read_rows(file, partial(_row, Mentioned()))
+        yield from read_rows(file, partial(build, file, judge))
+
+    return read
 
 
-def _released(model: str, judge: RaterRecord, fields: Fields) -> Iterator[Item]:
-    prompt = fields.required_text("session_id")
-    place = fields.place
-    yield PromptRecord(id=prompt, turns=(), implied=True, place=place)
+def _released(file: InputFile, judge: RaterRecord, fields: Fields) -> Iterator[Item]:
+    prompt, model = fields.required_text("session_id"), file.cased_stem
+    yield PromptRecord(id=prompt, turns=(), implied=True, place=fields.place)
     turns = fields.answer("model_output")
-    yield CompletionRecord(prompt=prompt, contestant=model, turns=turns, implied=True, place=place)
+    yield CompletionRecord(prompt=prompt, contestant=model, turns=turns, implied=True, place=fields.place)
     said = fields.mapping("parsed_result") or {}
-    score, reason = on_scale(fields.take("score"), LOWEST, HIGHEST)
+    score = on_scale(fields.take("score"), LOWEST, HIGHEST)
     yield ScoreRecord(
         prompt=prompt,
         contestant=model,
         rater=judge.slug,
         rater_kind="judge",
-        score=score,
-        reason=reason,
-        lowest=LOWEST,
-        highest=HIGHEST,
+        **score,
         raw_reply=json.dumps(said, ensure_ascii=False),
         extra=fields.rest(),
-        place=place,
+        place=fields.place,
     )
 
 
-def _pair(judge: RaterRecord, fields: Fields) -> Iterator[Item]:
+def _pair(file: InputFile, judge: RaterRecord, fields: Fields) -> Iterator[Item]:
     """A grade of two models' answers, A of which was shown first."""
     prompt, said = fields.required_text("session_id"), fields.mapping("parsed_result") or {}
     shown = fields.mapping("assignment")
@@ -101,31 +88,24 @@ def _pair(judge: RaterRecord, fields: Fields) -> Iterator[Item]:
         fields.text(who): fields.take(text)
         for who, text in (("generator", "model_output"), ("ref_generator", "ref_output"))
     }
+    outputs = [texts.get(model) for model in models]
+    for model, text in zip(models, outputs, strict=True):
+        if not isinstance(text, str | None):
+            fields.problem("model_outputs", f'expected a text of "{model}"')
+            return
+    turns = [() if text is None else (text,) for text in outputs]
+    pair = Pair.of(PromptRecord(id=prompt, turns=(), implied=True, place=fields.place), models, *turns)
+    yield from pair.records()
     choice = str(said.get("choice"))
     points, grades = (3, _FIRST_CHOICES) if choice in _FIRST_CHOICES else (5, CHOICES)
     fields.take("prompt")  # that of the judge, with all texts
-    extra = fields.rest()
-    yield PromptRecord(id=prompt, turns=(), implied=True, place=fields.place)
-    for model in models:
-        text = texts.get(model)
-        if text is not None and not isinstance(text, str):
-            fields.problem("model_outputs", f'expected a text of "{model}"')
-            return
-        turns = (text,) if text is not None else ()
-        yield CompletionRecord(prompt=prompt, contestant=model, turns=turns, implied=True, place=fields.place)
-    yield ComparisonRecord(
-        prompt=prompt,
-        first=models[0],
-        second=models[1],
-        rater=judge.slug,
-        rater_kind="judge",
-        points=points,
-        rating=grades.get(choice),
-        reason="" if choice in grades else "unparsable",
-        raw_reply=json.dumps(said, ensure_ascii=False),
-        extra=extra,
-        place=fields.place,
-    )
+    about: dict[str, Any] = {"raw_reply": json.dumps(said, ensure_ascii=False), "extra": fields.rest()}
+    reason = "" if choice in grades else "unparsable"
+    yield pair.rated(judge.slug, "judge", points, grades.get(choice), reason=reason, **about)
+
+
+def _table(file: InputFile, companions: Companions) -> Iterator[Item]:
+    return read_rows(file, partial(_row, Mentioned()))
 
 
 def _row(mentioned: Mentioned, fields: Fields) -> Iterator[Item]:
@@ -138,17 +118,8 @@ def _row(mentioned: Mentioned, fields: Fields) -> Iterator[Item]:
     }
     yield from mentioned.records(**about)
     yield from mentioned.judge(judge, fields.place)
-    score, reason = on_scale(fields.take("score"), LOWEST, HIGHEST)
-    yield ScoreRecord(
-        **about,
-        rater=judge,
-        rater_kind="judge",
-        score=score,
-        reason=reason,
-        lowest=LOWEST,
-        highest=HIGHEST,
-        extra=fields.rest(),
-    )
+    score = on_scale(fields.take("score"), LOWEST, HIGHEST)
+    yield ScoreRecord(**about, rater=judge, rater_kind="judge", **score, extra=fields.rest())
 
 
 FORMAT: Final = Format(
@@ -156,8 +127,12 @@ FORMAT: Final = Format(
     "Scores and grades of WildBench",
     "session_id, parsed_result, model_output and score, or prompt, model, judge, score and "
     "output_characters; session_id, parsed_result, model_A and model_B or assignment (of pairs)",
-    recognise,
-    read,
+    (
+        Shape(Kind.COMPARISONS, "session_id parsed_result model_A model_B", _by_judge(_pair)),
+        Shape(Kind.COMPARISONS, "session_id parsed_result assignment", _by_judge(_pair)),
+        Shape(Kind.SCORES, "session_id parsed_result model_output score", _by_judge(_released)),
+        Shape(Kind.SCORES, "prompt model judge score output_characters", _table),
+    ),
     told=frozenset({"judge"}),
     data_set=DATA_SET,
 )

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from django.core.validators import slug_re
 from django.db import models
 from django.db.models import Count, QuerySet
+from pydantic import TypeAdapter
 
 from arena.data.formats.non_answers import FAILURE
 from arena.data.formats.reading import why_disturbing
@@ -63,8 +64,7 @@ class Missing:
 
     count: int = 0
     expected: int = 0  # answers there would be if none were missing
-    by_contestant: list[tuple[str, int]] = field(default_factory=list)
-    examples: list[tuple[str, str]] = field(default_factory=list)  # (contestant, prompt)
+    examples: list[tuple[str, str]] = field(default_factory=list)  # (contestant, prompt), the first TOLD
     matrix: MissingMatrix = field(default_factory=MissingMatrix)
 
     @property
@@ -75,20 +75,6 @@ class Missing:
         more = " and others" if self.count > TOLD else ""
         return f"{self.count:,} of {self.expected:,} answers {verb} missing: {first}{more}"
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "Missing":
-        matrix = values["matrix"]
-        pairs = {
-            name: [(entry[0], entry[1]) for entry in matrix[name]] for name in ("contestants", "prompts")
-        }
-        return cls(
-            count=values["count"],
-            expected=values.get("expected", 0),
-            by_contestant=[(name, lacks) for name, lacks in values["by_contestant"]],
-            examples=[(contestant, prompt) for contestant, prompt in values["examples"]],
-            matrix=MissingMatrix(**{**matrix, **pairs}),
-        )
-
 
 def find_missing(study: Study) -> Missing:
     prompts = Prompt.objects.rated().filter(study=study).exclude(turns=[])
@@ -97,10 +83,8 @@ def find_missing(study: Study) -> Missing:
     answers = answers.exclude(turns=[], extra__has_key=FAILURE)
     answered = dict(answers.order_by().values_list("contestant").annotate(Count("pk")))
     total = prompts.count()
-    lacks = {contestant: total - answered.get(contestant.pk, 0) for contestant in contestants}
-    lacks = {contestant: number for contestant, number in lacks.items() if number}
-    missing = Missing(by_contestant=[(contestant.name, number) for contestant, number in lacks.items()])
-    missing.count, missing.expected = sum(lacks.values()), total * len(contestants)
+    lacks = {one: number for one in contestants if (number := total - answered.get(one.pk, 0))}
+    missing = Missing(sum(lacks.values()), total * len(contestants))
     if missing.count:
         missing.examples = _examples(list(lacks), prompts, answers)
         missing.matrix = _matrix(lacks, len(contestants), prompts, answers)
@@ -111,13 +95,11 @@ def _examples(
     contestants: list[Contestant], prompts: QuerySet[Prompt], answers: QuerySet[Completion]
 ) -> list[tuple[str, str]]:
     examples: list[tuple[str, str]] = []
-    for contestant in contestants:
-        if len(examples) >= EXAMPLES:
-            break
+    for contestant in contestants[:TOLD]:  # each lacks one
         done = answers.filter(contestant=contestant).values("prompt")
         names = prompts.exclude(pk__in=done).order_by("pk").values_list("external_id", "turns")
-        examples += [(contestant.name, _label(*name)) for name in names[: EXAMPLES - len(examples)]]
-    return examples
+        examples += [(contestant.name, _label(*name)) for name in names[:TOLD]]
+    return examples[:TOLD]
 
 
 def _label(name: str, turns: Sequence[str]) -> str:
@@ -280,16 +262,11 @@ class SelfNaming:
 
     own: int = 0  # they name their own model, family or maker
     others: int = 0  # they claim to be another model or maker's work
-    by_contestant: dict[str, int] = field(default_factory=dict)
     examples: list[NamingExample] = field(default_factory=list)
 
     @property
     def count(self) -> int:
         return self.own + self.others
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "SelfNaming":
-        return cls(**{**values, "examples": [NamingExample(**example) for example in values["examples"]]})
 
     def check(self, record: CompletionRecord, contestant: Contestant | None) -> list[str]:
         """The words by which a completion tells its author, after counting it."""
@@ -302,7 +279,6 @@ class SelfNaming:
         name = record.contestant or ""
         self.own += named.own
         self.others += not named.own
-        self.by_contestant[name] = self.by_contestant.get(name, 0) + 1
         if len(self.examples) < EXAMPLES:
             example = NamingExample(name, record.prompt, named.phrase, named.own, str(record.place))
             self.examples.append(example)
@@ -440,29 +416,11 @@ class ImportReport:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "ImportReport":
-        rebuilt = {
-            **values,
-            "counts": {kind: Counts(**counts) for kind, counts in values["counts"].items()},
-            "errors": [_problem(*problem) for problem in values["errors"]],
-            "groups": {
-                key: ErrorGroup(
-                    _problem(*group["first"]), group["count"], [Place(*one) for one in group["more"]]
-                )
-                for key, group in values.get("groups", {}).items()
-            },
-            "left_out": [RowCount(*one) for one in values.get("left_out", ())],
-            "to_leave_out": [RowCount(*one) for one in values.get("to_leave_out", ())],
-            "notes": [Note(Place(*place), text) for place, text in values["notes"]],
-            "unused": [Unused(Place(*place), tuple(names)) for place, names in values.get("unused", ())],
-            "missing": Missing.from_dict(values["missing"]),
-            "self_naming": SelfNaming.from_dict(values["self_naming"]),
-        }
-        # Reports of other versions may hold more or less.
-        return cls(**{column.name: rebuilt[column.name] for column in fields(cls) if column.name in rebuilt})
+        """The report again; those of other versions may hold more or less."""
+        return _STORED.validate_python(values)
 
 
-def _problem(place: Sequence[Any], *said: Any) -> Problem:
-    return Problem(Place(*place), *said)
+_STORED: Final = TypeAdapter(ImportReport)
 
 
 def _shown(record: Record) -> dict[str, str]:

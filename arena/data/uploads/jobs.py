@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any, Final, TypeAlias
 
@@ -348,7 +349,8 @@ def _better(row: ImportFile, file: InputFile, sources: Sources) -> ColumnMapping
     """What the columns suggest of a file that is unknown, or of which its format reads a part."""
     source = _source(file, sources)
     if source is None:
-        return _suggested(row, file)
+        samples = _samples(file)
+        return suggest(list(samples), samples, rows_of(row), _known(row, samples))
     return wide_table(source) or with_prompts(source, sources.sources, partial(_known, row))
 
 
@@ -357,56 +359,35 @@ def rows_of(row: ImportFile) -> Kind | None:
     return KINDS.get((row.mapping or {}).get(ROWS, ""))
 
 
-def _suggested(row: ImportFile, file: InputFile) -> ColumnMapping | None:
-    samples = _samples(file)
-    return suggest(_columns(file), samples, rows_of(row), _known(row, samples))
-
-
 def _known(row: ImportFile, samples: Samples) -> Known:
     return known_to(Study.objects.filter(pk=row.job.study_id), samples)
 
 
 def describe(row: ImportFile, file: InputFile, sources: Sources) -> dict[str, Any]:
     """Store what the file was taken for; its look, for the report."""
-    source = _source(file, sources)
+    source, samples = _source(file, sources), _samples(file)
     row.found_format = source.format.name if source else ""
     row.found_kind = source.kind.name.lower() if source else ""
-    row.columns = storable(_columns(file))
+    row.columns = storable(list(samples))
     row.save(update_fields=["found_format", "found_kind", "columns"])
-    samples = _samples(file)
+    top = file.top()[:TOP] if samples else ()
     return {
         "samples": samples,
         "sheets": file.sheets,
         "known": _known(row, samples),
-        "top": storable(_top(file)),
+        "top": storable([(number, ", ".join(filter(None, cells))) for number, cells in top]),
         "header": file.header_read.choice if file.header_read else "",
     }
-
-
-def _top(file: InputFile) -> list[tuple[int, str]]:
-    """The first rows of a table with their numbers, each as a text; none if the file cannot be read."""
-    try:
-        return [(number, ", ".join(filter(None, cells))) for number, cells in file.top()[:TOP]]
-    except BrokenFileError:
-        return []
 
 
 def _source(file: InputFile, sources: Sources) -> Source | None:
     return next((source for source in sources.sources if source.file is file), None)
 
 
-def _columns(file: InputFile) -> list[str]:
-    """The columns; none if the file cannot be read."""
-    try:
-        return list(file.columns()[:COLUMNS])
-    except BrokenFileError:
-        return []
-
-
 def _samples(file: InputFile) -> dict[str, list[str]]:
+    """The first cells by column; none if the file cannot be read."""
     try:
-        samples = file.samples()
-        return {column: samples[column] for column in _columns(file)}
+        return dict(islice(file.samples().items(), COLUMNS))
     except BrokenFileError:
         return {}
 

@@ -95,7 +95,7 @@ class TestMissing:
         study = Study.objects.get()
         study.contestants.filter(name="A").update(retired_at="2026-01-01T00:00Z")
         report = import_records("s", [PromptRecord("p2", ("Two.",))])
-        assert report.missing.by_contestant == [("B", 1)]
+        assert report.missing.matrix.contestants == [("B", 1)]
 
 
 class TestSelfNaming:
@@ -113,7 +113,7 @@ class TestSelfNaming:
             ],
         )
         found = report.self_naming
-        assert (found.own, found.others, found.by_contestant) == (1, 1, {"Rook 7B": 1, "Lark": 1})
+        assert (found.own, found.others) == (1, 1)
 
     def test_looks_at_every_turn_and_not_at_people(self) -> None:
         report = import_records(
@@ -126,7 +126,6 @@ class TestSelfNaming:
                 completion("People", "I work at OpenAI."),
             ],
         )
-        assert report.self_naming.by_contestant == {"Vicuna": 1}
         (example,) = report.self_naming.examples
         assert (example.contestant, example.prompt, example.phrase) == ("Vicuna", "p1", "Vicuna")
         assert (example.place, example.own) == ("c.jsonl, line 7", True)

@@ -334,7 +334,7 @@ class TestReport:
         records = [PromptRecord("p2", ("Another.",)), *stock(A="a", B=" ")]
         report = import_records("s", records)
         assert report.counts["completions"].empty == 1
-        assert (report.missing.count, report.missing.by_contestant) == (2, [("A", 1), ("B", 1)])
+        assert (report.missing.count, report.missing.matrix.contestants) == (2, [("A", 1), ("B", 1)])
         assert report.missing.examples == [("A", "p2"), ("B", "p2")]
 
     @pytest.mark.both_databases(False)
