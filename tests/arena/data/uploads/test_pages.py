@@ -43,6 +43,18 @@ def clicked() -> dict[str, str]:
     return {"apply": "Apply", "seen": ImportJob.objects.latest("pk").touched_at.isoformat()}
 
 
+def applied(client: Client, address: str) -> str:
+    """Apply what the last check showed; the page after it."""
+    client.post(address, clicked())
+    jobs.apply(ImportJob.objects.latest("pk").pk)
+    return html_of(client.get(address))
+
+
+def shown(form: Any) -> dict[str, Any]:
+    """What a browser sends of a form as it is shown."""
+    return {f"{form.prefix}-{name}": form[name].value() or "" for name in form.fields}
+
+
 def html_of(response: Any) -> str:
     return re.sub(r"\s+", " ", response.content.decode())
 
@@ -250,6 +262,12 @@ class TestFormat:
         sent = {name.replace("__", "-"): value for name, value in data.items()}
         return client.post(address, {"check": "Check again", **sent}, follow=True)
 
+    def checked(self, client: Client, address: str, **data: str | list[str]) -> Any:
+        """The page after files are checked again with these choices."""
+        self.choose(client, address, **data)
+        jobs.check(ImportJob.objects.latest("pk").pk)
+        return client.get(address)
+
     def test_a_chosen_format_is_the_only_one(self, admin_client: Client, study: Study) -> None:
         address = checked(admin_client, study, PROMPTS)
         html = html_of(self.choose(admin_client, address, file0__format_name="nonsense"))
@@ -274,14 +292,10 @@ class TestFormat:
             "file0__value__rater": "crowd",
             "file0__value__organisation": "of another kind, so left out",
         }
-        self.choose(admin_client, address, **said)
-        job = ImportJob.objects.get()
-        jobs.check(job.pk)
-        page = admin_client.get(address)
+        page = self.checked(admin_client, address, **said)
         assert page.context["report"].ok, page.context["report"].errors
         assert 'value="crowd"' in html_of(page)
-        admin_client.post(address, clicked())
-        jobs.apply(job.pk)
+        applied(admin_client, address)
         assert sorted(Comparison.objects.values_list("rating", "points")) == [(1, 3), (2, 3)]
 
     def test_values_of_a_verdict_are_listed_and_get_their_meaning(
@@ -293,15 +307,11 @@ class TestFormat:
         (form,) = page.context["forms"]
         found = [(row.value, row.rows, row.meaning.value()) for row in form.meaning_rows()]
         assert found == [("1", 2, None), ("0", 1, None), ("tie", 1, "tie")]
-        sent = {f"file0-{name}": value for name in form.fields if (value := form[name].value())}
-        sent |= {"file0-meaning-0": "second", "file0-meaning-1": "first"}
-        self.choose(admin_client, address, **sent)
-        jobs.check(ImportJob.objects.get().pk)
-        page = admin_client.get(address)
+        sent = {**shown(form), "file0-meaning-0": "second", "file0-meaning-1": "first"}
+        page = self.checked(admin_client, address, **sent)
         assert page.context["report"].errors == []
         assert "the second is better" in html_of(page)
-        admin_client.post(address, clicked())
-        jobs.apply(ImportJob.objects.get().pk)
+        applied(admin_client, address)
         assert sorted(Comparison.objects.values_list("rating", flat=True)) == [1, 2, 3, 3]
 
     def test_each_rater_may_have_a_column(self, admin_client: Client, study: Study) -> None:
@@ -311,13 +321,10 @@ class TestFormat:
             f"file0__column__{number}": name
             for number, name in enumerate(["first", "second", "winner", "winner", "winner"])
         }
-        self.choose(admin_client, address, **said)
-        jobs.check(ImportJob.objects.get().pk)
-        page = admin_client.get(address)
+        page = self.checked(admin_client, address, **said)
         assert page.context["report"].errors == []
         assert [row.meaning.value() for row in page.context["forms"][0].column_rows()][2:] == ["winner"] * 3
-        admin_client.post(address, clicked())
-        jobs.apply(ImportJob.objects.get().pk)
+        applied(admin_client, address)
         assert sorted(Comparison.objects.values_list("rater__slug", "rating")) == [("ann", 1), ("cat", 3)]
 
     def test_a_mapping_with_faults_is_not_checked(self, admin_client: Client, study: Study) -> None:
@@ -336,8 +343,8 @@ class TestFormat:
         assert page.context["report"].counts["completions"].added == 1
         assert "We guessed from its name what each column is." in html_of(page)
         (form,) = page.context["forms"]
-        shown = {name: form[name].value() for name in form.fields if form[name].value()}
-        assert shown == {
+        told = {name: form[name].value() for name in form.fields if form[name].value()}
+        assert told == {
             **{"format_name": "table", "kind": "completions", "header": "1"},
             **{"column-0": "instruction", "column-1": "contestant", "column-2": "text"},
         }
@@ -347,22 +354,18 @@ class TestFormat:
         address = checked(admin_client, study, ("answers.csv", "\n".join(rows)))
         (form,) = admin_client.get(address).context["forms"]
         assert form["header"].value() == "2"
-        shown = dict(form.fields["header"].choices)
-        assert (shown["3"], shown["2-3"], shown["0"]) == (
+        choices = dict(form.fields["header"].choices)
+        assert (choices["3"], choices["2-3"], choices["0"]) == (
             *("Row 3: Question, Alder, Birch", "Rows 2 and 3 together"),
             "No row",
         )
         for _ in range(2):
-            data = {f"file0-{name}": form[name].value() or "" for name in form.fields}
-            admin_client.post(address, {**data, "file0-header": "3", "check": "Check again"})
-            jobs.check(ImportJob.objects.latest("pk").pk)
-            page = admin_client.get(address)
+            page = self.checked(admin_client, address, **{**shown(form), "file0-header": "3"})
             (form,) = page.context["forms"]
             assert (form["header"].value(), form.models) == ("3", ("Alder", "Birch"))
             assert page.context["report"].counts["completions"].added == 2
         assert "row 3 read as the header; 2 rows above the header skipped" in html_of(page)
-        assert admin_client.post(address, clicked()).status_code == 302
-        jobs.apply(ImportJob.objects.latest("pk").pk)
+        applied(admin_client, address)
         assert Completion.objects.count() == 2
 
     def test_a_file_can_be_left_out_of_several(self, admin_client: Client, study: Study) -> None:
@@ -372,15 +375,8 @@ class TestFormat:
         first, second, third = page.context["forms"]
         assert [form.left_out for form in (first, second, third)] == [False, True, False]
         assert "LICENSE: the file is left out" in html_of(page)
-        data = {
-            f"{form.prefix}-{name}": form[name].value() or ""
-            for form in (first, second, third)
-            for name in form.fields
-        }
-        chosen = {"file2-format_name": "left-out", "check": "Check again"}
-        admin_client.post(address, {**data, **chosen})
-        jobs.check(ImportJob.objects.latest("pk").pk)
-        page = admin_client.get(address)
+        data = {**shown(first), **shown(second), **shown(third)}
+        page = self.checked(admin_client, address, **{**data, "file2-format_name": "left-out"})
         assert page.context["report"].ok
         assert page.context["report"].records == 1
         assert html_of(page).count("Left out. To read it, choose another format.") == 2
@@ -396,10 +392,9 @@ class TestFormat:
         assert "1 column is not used in wide.csv: score." in html
         assert page.context["report"].counts["completions"].added == 4
         (form,) = page.context["forms"]
-        sent = {f"file0-{name}": form[name].value() or "" for name in form.fields}
-        self.choose(admin_client, address, **{**sent, f"file0-column-{len(form.row.columns) - 1}": "own"})
-        jobs.check(ImportJob.objects.get().pk)
-        page = admin_client.get(address)
+        page = self.checked(
+            admin_client, address, **{**shown(form), f"file0-column-{len(form.row.columns) - 1}": "own"}
+        )
         assert page.context["report"].unused == []
         assert page.context["report"].counts["completions"].added == 6
 
@@ -461,10 +456,7 @@ class TestFormat:
         assert question in html_of(page)
         assert 'name="apply"' not in html_of(page)
         (form,) = page.context["forms"]
-        sent = {f"file0-{name}": form[name].value() or "" for name in form.fields}
-        self.choose(admin_client, address, **{**sent, "file0-asked": answer})
-        jobs.check(ImportJob.objects.get().pk)
-        page = admin_client.get(address)
+        page = self.checked(admin_client, address, **{**shown(form), "file0-asked": answer})
         report = page.context["report"]
         assert (report.error_count, question in html_of(page)) == (0, False)
         assert {kind: report.counts[kind].added for kind in added} == added
@@ -474,11 +466,8 @@ class TestFormat:
         address = checked(admin_client, study, ("table.csv", table))
         page = admin_client.get(address)
         (form,) = page.context["forms"]
-        shown = {f"file0-{name}": form[name].value() or "" for name in form.fields}
         chosen = {"file0-format_name": "table", "file0-kind": "prompts", "file0-column-2": "own"}
-        self.choose(admin_client, address, **{**shown, **chosen})
-        jobs.check(ImportJob.objects.get().pk)
-        report = admin_client.get(address).context["report"]
+        report = self.checked(admin_client, address, **{**shown(form), **chosen}).context["report"]
         assert (report.error_count, report.counts["completions"].added) == (0, 1)
         assert report.preview["completions"][0]["prompt"] == "p1"
 
@@ -492,14 +481,11 @@ class TestFormat:
         assert 'name="apply"' not in html
         (form,) = page.context["forms"]
         assert [row.name for row in form.rater_rows()] == ["gpt-4"]
-        self.choose(admin_client, address, **{"file0-format_name": "", "file0-rater-0": said})
-        jobs.check(ImportJob.objects.get().pk)
-        page = admin_client.get(address)
+        page = self.checked(admin_client, address, **{"file0-format_name": "", "file0-rater-0": said})
         assert page.context["report"].error_count == 0
         (form,) = page.context["forms"]
         assert form["rater-0"].value() == said
-        admin_client.post(address, clicked())
-        jobs.apply(ImportJob.objects.get().pk)
+        applied(admin_client, address)
         assert list(Rater.objects.filter(study=study).values_list("slug", "kind")) == [("gpt-4", said)]
 
     def test_a_pair_beside_prompts_of_our_own_is_read(self, admin_client: Client, study: Study) -> None:
@@ -575,9 +561,7 @@ def test_an_import_leads_to_the_requirements_of_a_study_that_has_none(
 ) -> None:
     Study.objects.update(tasks=["check"], is_draft=True)
     address = checked(admin_client, study, PROMPTS)
-    admin_client.post(address, clicked())
-    jobs.apply(ImportJob.objects.get().pk)
-    html = html_of(admin_client.get(address))
+    html = applied(admin_client, address)
     assert f'href="{reverse("operate-requirements", args=[study.slug])}">Next: requirements<' in html
     assert "step 3 of 7" in html
     factories.make_question(prompt=Prompt.objects.get())
