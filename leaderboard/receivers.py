@@ -7,7 +7,7 @@ from django.db import DatabaseError
 from django.dispatch import receiver
 
 from arena.models import Assignment
-from arena.models.signals import answer_shown, comparison_recorded, study_changed, text_recorded
+from arena.models.signals import answer_shown, opinion_recorded, study_changed
 from leaderboard.models import Snapshot
 from leaderboard.snapshots import freshness
 
@@ -22,7 +22,7 @@ def is_shown(sender: Any, assignment: Assignment, **kwargs: Any) -> bool:
     return bool(newest and given and not newest.holds_back and given <= newest.created_at)
 
 
-@receiver([comparison_recorded, study_changed, text_recorded], dispatch_uid="leaderboard.refresh")
+@receiver([opinion_recorded, study_changed], dispatch_uid="leaderboard.refresh")
 def refresh_soon(sender: Any, study_id: int, **kwargs: Any) -> None:
     """Ask for a refresh of a study that changed.
 

@@ -29,7 +29,7 @@ from arena.api.opinions import (
 from arena.api.schemas import ERRORS, ErrorOut
 from arena.models import Rater
 from arena.rating.opinions import InvalidAnswerError, NotStoredError, RatingError
-from arena.rating.recording import AlreadyAnsweredError, Submission, record_all
+from arena.rating.recording import AlreadyAnsweredError, record_all
 
 comparisons = Router(tags=["comparisons"])
 scores = Router(tags=["scores"])
@@ -97,7 +97,7 @@ def _several(request: HttpRequest, given: Sequence[OpinionIn | ErrorOut]) -> obj
 def _outcomes(rater: Rater, given: Sequence[OpinionIn | ErrorOut]) -> list[Outcome]:
     """The reply to each opinion, parsed or not."""
     taken = [each for each in given if isinstance(each, OpinionIn)]
-    recorded = iter(record_all(rater, [Submission(each.assignment, each.said) for each in taken]))
+    recorded = iter(record_all(rater, taken))
     outcomes: list[Outcome] = []
     for each in given:
         if isinstance(each, ErrorOut):

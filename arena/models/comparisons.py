@@ -192,6 +192,12 @@ class Opinion(models.Model):
     def __str__(self) -> str:
         return f"{self._meta.verbose_name} {self.pk}"
 
+    @property
+    def verdict(self) -> float | str | None:
+        """The rating, score or answer; None if there is a reason why there is none."""
+        value: float | str | None = getattr(self, "rating" if isinstance(self, Comparison) else "value")
+        return value
+
 
 class Comparison(Opinion):
     """A rater's opinion of a pair, in presentation order."""

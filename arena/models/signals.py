@@ -9,11 +9,8 @@ from django.dispatch import Signal
 from arena.models import Assignment, Study
 from arena.models.comparisons import Opinion
 
-comparison_recorded = Signal()
-"""After a commit: a comparison is new or revised. Arguments: study_id, comparison_id."""
-
-text_recorded = Signal()
-"""After a commit: scores or answers of a study are new or revised. Argument: study_id."""
+opinion_recorded = Signal()
+"""After a commit: opinions of a study are new or revised. Argument: study_id; the sender is their model."""
 
 study_changed = Signal()  # after a commit: the basis of a study's figures changed. Argument: study_id
 

@@ -2,20 +2,19 @@
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from django.db.models import Count, Max, Min, QuerySet, Sum
 from django.utils import timezone
 from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
-from arena.models import Answer, Comparison, ImportJob, Score, Study
+from arena.models import ImportJob, Study
+from arena.models.comparisons import Opinion
 from arena.models.querysets import MAY_COME_LATE
-
-Opinion = Comparison | Score | Answer
-TASKS: Final[Mapping[str, type[Opinion]]] = {"compare": Comparison, "score": Score, "check": Answer}
+from arena.rating.tasks import TASKS
 
 
 def metrics() -> Iterator[Metric]:
@@ -25,10 +24,10 @@ def metrics() -> Iterator[Metric]:
         labels=["task", "source"],
     )
     changed = Study.objects.aggregate(n=Count("pk"), revisions=Sum("revision"))
-    for task, opinions in TASKS.items():
-        counted = _counts[task].now(opinions, changed)
-        for source in opinions.Source.values:
-            recorded.add_metric([task, source], counted[source])
+    for task in TASKS.values():
+        counted = _counts[task.kind].now(task.model, changed)
+        for source in Opinion.Source.values:
+            recorded.add_metric([task.kind, source], counted[source])
     yield recorded
     waiting = ImportJob.objects.running().aggregate(n=Count("pk"), since=Min("touched_at"))
     yield from queue_metrics("imports", waiting["n"], age(waiting["since"]))

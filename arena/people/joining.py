@@ -25,7 +25,7 @@ from arena.pages.permissions import Visitor, may_sign_up
 from arena.people.accounts import JoinForm
 from arena.people.locking_out import remember_browser
 from arena.rating import limits, training
-from arena.rating.asked import asked
+from arena.rating.tasks import asked
 from arena.texts.markdown import summary
 from arena.texts.rendering_cache import rendered
 from arena.texts.slugs import slug_from

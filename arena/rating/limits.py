@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
-from typing import Final
 
 from django.db.models import Count, Q
 from django.template.defaultfilters import pluralize
@@ -11,12 +10,7 @@ from django.utils import timezone
 
 from arena.models import Assignment, Purpose, Rater, Study
 from arena.models.querysets import AssignmentQuerySet
-
-_DEEDS: Final = {
-    Assignment.Kind.COMPARE: ("rated", "pair"),
-    Assignment.Kind.SCORE: ("scored", "answer"),
-    Assignment.Kind.CHECK: ("checked", "answer"),
-}
+from arena.rating.tasks import deed, done
 
 
 @dataclass(frozen=True)
@@ -48,10 +42,10 @@ class Allowance:
     def why(self) -> str:
         """Why no more is offered; empty if something is."""
         if self.left == 0:
-            said = _did(self.study, self.given)
+            said = done(self.study, self.given)
             return f"You have {said}. This study takes at most {self.study.rater_limit} from each person."
         if self.left_today == 0:
-            said = _did(self.study, self.given_today)
+            said = done(self.study, self.given_today)
             return (
                 f"You have {said} today. This study takes at most {self.study.daily_limit} a day from each "
                 "person. Come back after 00:00 UTC."
@@ -66,7 +60,7 @@ class Allowance:
 
 def told(study: Study) -> str:
     """What the study takes from one person, for those who may join; empty if it has no limit."""
-    _, noun = _deed(study)
+    _, noun = deed(study)
     limits = [
         f"{limit:,} {noun}{pluralize(limit)}{when}"
         for limit, when in ((study.rater_limit, ""), (study.daily_limit, " a day"))
@@ -77,16 +71,6 @@ def told(study: Study) -> str:
 
 def _less(limit: int | None, given: int) -> int | None:
     return None if limit is None else max(0, limit - given)
-
-
-def _did(study: Study, number: int) -> str:
-    verb, noun = _deed(study)
-    return f"{verb} {number:,} {noun}{pluralize(number)}"
-
-
-def _deed(study: Study) -> tuple[str, str]:
-    """What a person does in the study, and with what."""
-    return _DEEDS[study.tasks[0]] if len(study.tasks) == 1 else ("done", "task")
 
 
 def is_limited(study: Study) -> bool:

@@ -1,13 +1,44 @@
-"""What a rater says about an assignment, before it is stored, and why a service refuses it."""
+"""What raters say about assignments, before it is stored, and why a service refuses it.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+Plain pydantic models: a Schema of Ninja looks every field up as a template would, which was a quarter of what
+a batch costs.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from arena.models import Answer, Comparison
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+
+from arena.data.formats.records import Reason
 from arena.models.comparisons import Opinion
 from arena.rating import scales
+
+LONGEST_TEXT: Final = 1_000_000
+MOST_MESSAGES: Final = 100
+MOST_REASONS: Final = 100
+
+
+def _storable(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("the text holds a NUL character, which cannot be stored")
+    return text
+
+
+Name = Annotated[str, AfterValidator(_storable)]
+Text = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(_storable)]
+Seconds = Annotated[float, Field(ge=0, lt=1e7, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=2**31 - 1, strict=True)]
+# Years that every database and every time zone can hold.
+Moment = Annotated[
+    AwareDatetime, Field(ge=datetime(2000, 1, 1, tzinfo=UTC), lt=datetime(2200, 1, 1, tzinfo=UTC))
+]
+Value = Literal["yes", "no", "unknown"]
+OneOfTwo = Annotated[Decimal, Field(max_digits=8, decimal_places=3, allow_inf_nan=False)]
+Whole = Annotated[int, Field(strict=True, ge=-(2**31), le=2**31 - 1)]
+Number = Annotated[float, Field(strict=True, ge=-1e9, le=1e9)]
+"""Of any scale that somebody uses; the difference of the greatest floats is infinite."""
 
 
 class RatingError(Exception):
@@ -34,121 +65,191 @@ class InvalidAnswerError(RatingError):
         self.field = field
 
 
-@dataclass(frozen=True, kw_only=True)
-class Said:
-    """What all kinds of opinion have. call: the model call as JSON (arena.api.schemas.CallIn)."""
+class MessageIn(BaseModel):
+    """A message of the conversation that the model was sent."""
 
-    raw_reply: str = ""
-    rationale: str = ""
-    seconds: float | None = None
-    source: str = Comparison.Source.WEB
-    call: Mapping[str, Any] | None = None
+    model_config = ConfigDict(extra="forbid")
+
+    role: Name = Field(max_length=20)
+    content: Text
+
+
+class CallIn(BaseModel):
+    """The record of the model call that gave the answer. The reply itself is in raw_reply."""
+
+    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+
+    model: Name = Field(max_length=200, description="The model that was asked.")
+    model_returned: Name | None = Field(None, max_length=200, description="The model that says it replied.")
+    key: Name | None = Field(None, max_length=240, description="Names the question, from the same request.")
+    attempt: Annotated[Count, Field(ge=1)] | None = Field(
+        None, description="From the request of the claim, where there was one."
+    )
+    prompt_hash: Name | None = Field(None, max_length=64, description="Names the wording that was sent.")
+    messages: list[MessageIn] | None = Field(None, max_length=MOST_MESSAGES, description="What was sent.")
+    started_at: Moment | None = Field(None, description="When it was sent, with a time zone.")
+    seconds: Seconds | None = Field(None, description="From sending to the reply.")
+    finish_reason: Name | None = Field(None, max_length=50, description="As the endpoint said it.")
+    refusal: Text | None = Field(None, description="Text of a separate refusal field.")
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    reasoning_tokens: Count | None = Field(
+        None, description="Those of the completion that were spent thinking."
+    )
+
+
+class Said(BaseModel):
+    """What a rater says about an assignment. ``SOURCE``: by which way, as rows store it."""
+
+    model_config = ConfigDict(extra="forbid")
+    SOURCE: ClassVar[Opinion.Source] = Opinion.Source.WEB
+
+    assignment: Name = ""
+    seconds: Seconds | None = Field(default=None, description="Time taken.")
+    call: CallIn | None = Field(
+        default=None, description="The model call that gave the answer, for the record."
+    )
+
+    @property
+    def rows(self) -> Mapping[int, Mapping[str, Any]]:
+        """Returns columns of rows to store: of checks by position of the requirement, else row 0 alone."""
+        raise NotImplementedError
 
     def check(self) -> None:
-        """Raise InvalidAnswerError naming the field that cannot be stored."""
-        _check_seconds("seconds", self.seconds)
+        """Raise InvalidAnswerError naming a field that contradicts others."""
+        raise NotImplementedError
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rating(Said):
-    """Of a pair, in presentation order.
+class Reply(BaseModel):
+    """How a verdict was found, or why there is none."""
 
-    rating: 1..points, or None with a ``reason``. criteria: such a rating or reason by criterion. expected: a
-    judge's expected rating over its tokens. scores: of a two-score judge. reasons: chosen of the study's.
-    """
+    reason: Reason | None = Field(
+        default=None, description="Why there is no verdict; required exactly where it is null."
+    )
+    raw_reply: Text = Field(default="", description="The reply as the model sent it.")
+    rationale: Text = ""
 
-    points: int
-    rating: int | None = None
-    reason: str = ""
-    expected: float | None = None
-    scores: tuple[Decimal, Decimal] | None = None
-    criteria: Mapping[str, int | str] = field(default_factory=dict)
-    reasons: tuple[str, ...] = ()
+    def columns(self, *names: str) -> dict[str, Any]:
+        """Returns these columns and those of the reply."""
+        found = {name: getattr(self, name) for name in (*names, "raw_reply", "rationale")}
+        return {**found, "reason": self.reason or ""}
+
+    def check_verdict(self, name: str, what: str, value: object) -> None:
+        if (value is None) == (self.reason is None):
+            raise InvalidAnswerError(name, f"An answer needs either a {what} or the reason why it has none.")
+
+
+class Rating(Reply, Said):
+    """A rating of a pair, in presentation order."""
+
+    rating: Whole | None = Field(
+        default=None, description="1 (first much better) to points (second much better); null if unscored."
+    )
+    points: scales.Points = Field(default=8, description="Points of the scale the rating is given on.")
+    expected: float | None = Field(
+        default=None,
+        allow_inf_nan=False,
+        description="Expected rating over the answer tokens, 1 to points, where they are known.",
+    )
+    scores: tuple[OneOfTwo, OneOfTwo] | None = Field(
+        default=None, description="Both scores of a two-score judge."
+    )
+    criteria: dict[str, Whole | Reason] = Field(
+        default_factory=dict,
+        description="By criterion of the study its rating on the same scale, or why there is none.",
+    )
+    reasons: list[Name] = Field(
+        default_factory=list,
+        max_length=MOST_REASONS,
+        description="Why it was rated so: some of the reasons that the study offers, each in its words.",
+    )
+
+    @property
+    def rows(self) -> Mapping[int, Mapping[str, Any]]:
+        first, second = map(float, self.scores) if self.scores else (None, None)
+        columns = self.columns("points", "rating", "expected", "reasons", "seconds")
+        return {0: {**columns, "first_score": first, "second_score": second}}
 
     def check(self) -> None:
-        try:
-            scales.check_points(self.points)
-        except scales.ScaleError as error:
-            raise InvalidAnswerError("points", str(error)) from error
-        _check_value_or_reason("rating", "rating", self.rating, self.reason)
+        self.check_verdict("rating", "rating", self.rating)
         if len(set(self.reasons)) < len(self.reasons):
             raise InvalidAnswerError("reasons", "A reason is named twice.")
-        super().check()
         by_criterion = {f"criteria.{name}": said for name, said in self.criteria.items()}
-        values: dict[str, float | None] = {"rating": self.rating, "expected": self.expected}
-        for name, said in by_criterion.items():
-            if isinstance(said, str):
-                _check_reason(name, said)
-            else:
-                values[name] = said
-        _check_within(values, 1, self.points)
+        numbers = {name: said for name, said in by_criterion.items() if not isinstance(said, str)}
+        _check_within({"rating": self.rating, "expected": self.expected, **numbers}, 1, self.points)
 
 
-@dataclass(frozen=True, kw_only=True)
-class TextScore(Said):
-    """Of one answer: lowest..highest, or None with a ``reason``."""
+class TextScore(Reply, Said):
+    """A score of one answer."""
 
-    lowest: float
-    highest: float
-    value: float | None = None
-    reason: str = ""
-    expected: float | None = None
+    value: Number | None = Field(default=None, description="lowest to highest; null if unscored.")
+    lowest: Number = Field(description="Lowest score of the scale the score is given on.")
+    highest: Number = Field(description="Highest score of this scale.")
+    expected: Number | None = Field(
+        default=None,
+        description="Expected score over the answer tokens, lowest to highest, where they are known.",
+    )
+
+    @property
+    def rows(self) -> Mapping[int, Mapping[str, Any]]:
+        return {0: self.columns("value", "lowest", "highest", "expected", "seconds")}
 
     def check(self) -> None:
         if not self.lowest < self.highest:
             raise InvalidAnswerError("highest", "The highest score must be above the lowest.")
-        _check_value_or_reason("value", "score", self.value, self.reason)
-        super().check()
+        self.check_verdict("value", "score", self.value)
         _check_within({"value": self.value, "expected": self.expected}, self.lowest, self.highest)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Check:
-    """Of one requirement: yes, no or unknown, or None with a ``reason``.
+class Check(Reply):
+    """Tells if an answer meets one requirement of its prompt."""
 
-    question: the words it was asked in, for whoever may answer after they were changed; "" if not told.
-    """
+    model_config = ConfigDict(extra="forbid")
 
-    value: str | None = None
-    question: str = ""
-    reason: str = ""
-    raw_reply: str = ""
-    rationale: str = ""
-    seconds: float | None = None
+    position: Annotated[int, Field(strict=True, ge=1, le=2**15 - 1)] = Field(
+        description="Which of the questions of the claim."
+    )
+    question: Text = Field(
+        default="",
+        description="Its text as claimed. If another question is in its place now, nothing is stored (422).",
+    )
+    value: Value | None = Field(
+        default=None, description="yes: met; no: not met; unknown: cannot tell; null if unscored."
+    )
+    seconds: Seconds | None = Field(
+        default=None, description="Time taken for this question; without it, an equal share of all."
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
+def _each_once(answers: Sequence[Check]) -> Sequence[Check]:
+    positions = [each.position for each in answers]
+    if double := next((each for each in positions if positions.count(each) > 1), None):
+        raise ValueError(f"requirement {double} is answered twice")
+    return answers
+
+
+OnePerPosition = AfterValidator(_each_once)
+
+
 class Checks(Said):
-    """Of one answer against the requirements of its prompt, by the position of the question."""
+    """Tells for each requirement of its prompt if an answer meets it."""
 
-    answers: Mapping[int, Check]
+    answers: Annotated[Sequence[Check], OnePerPosition]
+
+    @property
+    def rows(self) -> Mapping[int, Mapping[str, Any]]:
+        share = None if self.seconds is None or not self.answers else self.seconds / len(self.answers)
+        return {
+            one.position: {
+                **one.columns("value"),
+                "seconds": share if one.seconds is None else one.seconds,
+            }
+            for one in sorted(self.answers, key=lambda one: one.position)
+        }
 
     def check(self) -> None:
-        super().check()
-        for position, one in self.answers.items():
-            name = f"answers.{position}"
-            _check_value_or_reason(name, "value", one.value, one.reason)
-            if one.value is not None and one.value not in Answer.Value.values:
-                raise InvalidAnswerError(name, f"{name} must be one of {', '.join(Answer.Value.values)}.")
-            _check_seconds(name, one.seconds)
-
-
-def _check_value_or_reason(name: str, what: str, value: object, reason: str) -> None:
-    if (value is None) == (reason == ""):
-        raise InvalidAnswerError(name, f"An answer needs either a {what} or the reason why it has none.")
-    if reason:
-        _check_reason("reason" if name in ("rating", "value") else name, reason)
-
-
-def _check_reason(name: str, reason: str) -> None:
-    if reason not in Opinion.Reason.values:
-        listed = ", ".join(Opinion.Reason.values)
-        raise InvalidAnswerError(name, f"{name.capitalize()} must be one of {listed}.")
-
-
-def _check_seconds(name: str, seconds: float | None) -> None:
-    if seconds is not None and not 0 <= seconds < 1e7:
-        raise InvalidAnswerError(name, "Seconds must lie between 0 and 10,000,000.")
+        for one in self.answers:
+            one.check_verdict(f"answers.{one.position}", "value", one.value)
 
 
 def _check_within(values: Mapping[str, float | None], lowest: float, highest: float) -> None:

@@ -34,14 +34,13 @@ from arena.rating import (
     training,
     training_pages,
 )
-from arena.rating.asked import asked
 from arena.rating.offering_texts import asked_later
 from arena.rating.opinions import NotAllowedError, RatingError
 from arena.rating.pace import FLOOR
 from arena.rating.progress import Progress, progress, progress_in, why_nothing
-from arena.rating.recorders import Stored
-from arena.rating.recording import AlreadyAnsweredError
+from arena.rating.recording import AlreadyAnsweredError, Stored
 from arena.rating.screen import FlagForm, RatingForm, said_seconds
+from arena.rating.tasks import asked
 from arena.rating.text_screen import ChecksForm, ScoreForm, TextForm
 from arena.texts.markdown import summary
 from arena.texts.rendering_cache import rendered
@@ -152,7 +151,7 @@ def guidance(membership: Membership) -> dict[str, object]:
     }
 
 
-def reveal(study: Study, stored: Stored) -> str:
+def reveal(study: Study, stored: Any) -> str:
     """Who wrote the two texts just rated; empty if the study does not tell."""
     if not study.reveal_names or not isinstance(stored, Comparison) or stored.rating is None:
         return ""
@@ -213,7 +212,7 @@ def _submit(request: MemberRequest) -> HttpResponse:
         if not refuse(form, form.field_of(error), str(error)):
             messages.error(request, str(error))
         return _show(request, form, status=REFUSED)
-    names = reveal(request.study, answered)
+    names = reveal(request.study, answered[0])
     if wants_json(request):
         return stored(request, finished, anew=anew, reveal=names)
     if names:
@@ -278,10 +277,10 @@ def _answered(request: MemberRequest, error: AlreadyAnsweredError) -> HttpRespon
 
 
 def _said(earlier: Stored) -> str:
-    if isinstance(earlier, Comparison):
-        return f"You have already given this pair a {earlier.rating}"
-    if isinstance(earlier, Score):
-        return f"You have already given this answer the score {earlier.value:g}"
+    if isinstance(earlier[0], Comparison):
+        return f"You have already given this pair a {earlier[0].rating}"
+    if isinstance(earlier[0], Score):
+        return f"You have already given this answer the score {earlier[0].value:g}"
     return "You have already checked this answer"
 
 

@@ -15,11 +15,10 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison, Completion, Pair, Rater, Study
 from arena.models.comparisons import new_seed
 from arena.rating import text_planning
-from arena.rating.pair_recorder import write_comparisons
 from arena.rating.pairing import choose_order
 from arena.rating.plans import EVERYTHING, UNSCORED, WAITING, Plan, Planned, Showing, Target, Wanted, Which
 from arena.rating.possible_pairs import PairKey
-from arena.rating.recorders import BATCH
+from arena.rating.recorders import BATCH, write_opinions
 
 NOT_ASKED: Final = "identical"  # outcome of a comparison that was recorded without asking
 
@@ -79,7 +78,8 @@ def plan(study: Study, rater: Rater, wanted: Wanted = EVERYTHING, *, points: int
     ids = {"study_id": locked.pk, "rater_id": rater.pk, "kind": wanted.kind}
     waiting = _assignments(ids, asked, pairs, state=Assignment.State.OPEN, finished_at=None)
     ended = _assignments(ids, unasked, pairs, state=Assignment.State.SUBMITTED, finished_at=timezone.now())
-    write_comparisons(
+    write_opinions(
+        Comparison,
         [_unrated(each, points) for each in ended],
         judge_ratings=[pairs[each.completions] for each, _ in unasked],
     )

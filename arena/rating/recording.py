@@ -5,17 +5,16 @@ block each other.
 """
 
 import logging
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, cast, overload
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, prefetch_related_objects
+from django.db.models import prefetch_related_objects
 from django.utils import timezone
 
-from arena.models import Answer, Assignment, Comparison, Membership, Rater, Score, Study
+from arena.models import Answer, Assignment, Comparison, Rater, Score, Study
 from arena.models.comparisons import Opinion
-from arena.models.compiled import CompiledUpdateFor, given
-from arena.models.querysets import AssignmentQuerySet
 from arena.models.signals import Received, answers_received
 from arena.rating.offering_texts import knows_names
 from arena.rating.opinions import (
@@ -28,20 +27,16 @@ from arena.rating.opinions import (
     Said,
     TextScore,
 )
-from arena.rating.pair_recorder import PairRecorder
 from arena.rating.publication import stays
-from arena.rating.recorders import Entry, Recorder, Stored
-from arena.rating.text_recorders import CheckRecorder, ScoreRecorder
+from arena.rating.recorders import RECORDERS, Entry, Rows
 
 logger = logging.getLogger(__name__)
 
-TEXTS = [f"pair__{side}__{field}" for side in ("first", "second") for field in ("turns", "extra")]
+TEXTS: Final = [f"pair__{side}__{field}" for side in ("first", "second") for field in ("turns", "extra")]
 """Columns that recording an answer does not read."""
 
-RECORDERS: Final[dict[str, Recorder[Any, Any]]] = {
-    each.kind: each for each in (PairRecorder(), ScoreRecorder(), CheckRecorder())
-}
-"""By kind of assignment."""
+Stored = Sequence[Any]
+"""The rows about an assignment: a comparison, a score, or an answer to each question."""
 
 
 class AlreadyAnsweredError(RatingError):
@@ -53,31 +48,26 @@ class AlreadyAnsweredError(RatingError):
         self.stored = stored
 
 
-class Submission(NamedTuple):
-    assignment: str
-    said: Said
-
-
 @overload
 def record(rater: Rater, public_id: str, said: Rating) -> Comparison: ...
 @overload
 def record(rater: Rater, public_id: str, said: TextScore) -> Score: ...
 @overload
 def record(rater: Rater, public_id: str, said: Checks) -> list[Answer]: ...
-def record(rater: Rater, public_id: str, said: Said) -> Stored:
+def record(rater: Rater, public_id: str, said: Said) -> Any:
     """Store what a rater says about an assignment; said twice, it is stored once. Raises RatingError.
 
     A new answer to a reopened assignment is a new row. One after the end of its lease is taken, and marked as
     late if others have given or hold all ratings wanted.
     """
     with transaction.atomic():
-        return record_locked(own_assignment(rater, public_id), said)
+        stored = record_locked(own_assignment(rater, public_id), said)
+    return stored if isinstance(said, Checks) else stored[0]
 
 
 def record_locked(assignment: Assignment, said: Said) -> Stored:
-    """``record`` about an assignment from ``own_assignment``, in its transaction."""
-    name = assignment.public_id
-    outcome = _record({name: assignment}, [Submission(name, said)])[0]
+    """``record`` about an assignment from ``own_assignment``, in its transaction; returns all rows."""
+    outcome = _record({said.assignment: assignment}, [said])[0]
     if isinstance(outcome, RatingError):
         raise outcome
     return outcome.stored
@@ -88,57 +78,55 @@ class Recorded(NamedTuple):
     is_new: bool  # False if it was stored before
 
 
-def record_all(rater: Rater, submissions: Sequence[Submission]) -> list[Recorded | RatingError]:
+def record_all(rater: Rater, said: Sequence[Said]) -> list[Recorded | RatingError]:
     """Store a rater's answers in one transaction; each gives what is stored or why it was refused."""
     outcomes: dict[int, Recorded | RatingError] = {}
-    for turn in _turns(submissions):
-        chosen = [submissions[number] for number in turn]
+    for turn in _turns(said):
+        chosen = [said[number] for number in turn]
         try:
             with transaction.atomic():
                 found = _record_of(rater, chosen)
         except IntegrityError:
             found = [_record_alone(rater, each) for each in chosen]
         outcomes |= zip(turn, found, strict=True)
-    return [outcomes[number] for number in range(len(submissions))]
+    return [outcomes[number] for number in range(len(said))]
 
 
-def _turns(submissions: Sequence[Submission]) -> Iterator[list[int]]:
-    """The numbers of the submissions, in turns that name no assignment twice."""
-    left = list(range(len(submissions)))
+def _turns(said: Sequence[Said]) -> Iterator[list[int]]:
+    """Yield the numbers of what is said, in turns that name no assignment twice."""
+    left = list(range(len(said)))
     while left:
-        turn = list({submissions[number].assignment: number for number in reversed(left)}.values())
+        turn = list({said[number].assignment: number for number in reversed(left)}.values())
         yield sorted(turn)
         left = [number for number in left if number not in turn]
 
 
-def _record_alone(rater: Rater, submission: Submission) -> Recorded | RatingError:
+def _record_alone(rater: Rater, said: Said) -> Recorded | RatingError:
     try:
         with transaction.atomic():
-            return _record_of(rater, [submission])[0]
+            return _record_of(rater, [said])[0]
     except RatingError as error:
         return error
     except IntegrityError:
-        logger.exception("The answer to assignment %s cannot be stored", submission.assignment)
+        logger.exception("The answer to assignment %s cannot be stored", said.assignment)
         return NotStoredError("This answer contradicts what is stored already.")
 
 
-def _record_of(rater: Rater, submissions: Sequence[Submission]) -> list[Recorded | RatingError]:
-    return _record(own_assignments(rater, [each.assignment for each in submissions]), submissions)
+def _record_of(rater: Rater, said: Sequence[Said]) -> list[Recorded | RatingError]:
+    return _record(own_assignments(rater, [each.assignment for each in said]), said)
 
 
-def _record(
-    assignments: Mapping[str, Assignment], submissions: Sequence[Submission]
-) -> list[Recorded | RatingError]:
-    earlier: dict[int, Stored] = {}
+def _record(assignments: Mapping[str, Assignment], said: Sequence[Said]) -> list[Recorded | RatingError]:
+    earlier: dict[int, Any] = {}
     answered = [each for each in assignments.values() if _may_be_answered(each)]
     for kind in {each.kind for each in answered}:
         earlier |= RECORDERS[kind].earlier([each for each in answered if each.kind == kind])
-    entries: list[Entry[Any, Any] | RatingError] = []
-    for name, said in submissions:
+    entries: list[Entry | RatingError] = []
+    for each in said:
         try:
-            said.check()
-            assignment = existing(assignments.get(name))
-            entries.append(_entry(assignment, said, earlier.get(assignment.pk)))
+            each.check()
+            assignment = existing(assignments.get(each.assignment))
+            entries.append(_entry(assignment, each, earlier.get(assignment.pk, {})))
         except RatingError as error:
             entries.append(error)
     taken = [each for each in entries if isinstance(each, Entry)]
@@ -166,31 +154,22 @@ def _may_be_answered(assignment: Assignment) -> bool:
 def own_assignments(
     rater: Rater, public_ids: Sequence[str], study: Study | None = None
 ) -> dict[str, Assignment]:
-    """The rater's own assignments by public id, locked; ``study``: as known, if only its own are wanted."""
+    """Lock the rater's own assignments, by public id; ``study``: as known, if only its own are wanted."""
     # PostgreSQL refuses to look for a NUL.
-    names = [name for name in public_ids if "\0" not in name]
-    if not names:
-        return {}
+    found = Assignment.objects.filter(public_id__in=[name for name in public_ids if "\0" not in name])
+    if study:
+        found = found.filter(study=study)
+    if rater.kind == Rater.Kind.JUDGE:
+        found = found.select_related("pair__first", "pair__second").defer(*TEXTS)
+    locked = found.order_by("pk").select_for_update(no_key=True, of=("self",))
     # Chosen here: SQLite would look for a few ids among all that the rater was ever offered.
-    assignments = [each for each in _named(names, study, rater) if each.rater_id == rater.pk]
+    assignments = [each for each in locked if each.rater_id == rater.pk]
     for each in assignments:
         each.rater = rater  # read once, not with every row
         if study:
             each.study = study
     prefetch_related_objects(assignments, "study")
     return {each.public_id: each for each in assignments}
-
-
-def _named(names: Sequence[str], study: Study | None, rater: Rater) -> AssignmentQuerySet:
-    found = Assignment.objects.filter(public_id__in=names).order_by("pk")
-    if study is not None:
-        found = found.filter(study=study)
-    if rater.kind == Rater.Kind.JUDGE:
-        found = found.select_related("pair__first", "pair__second").defer(*TEXTS)
-    else:
-        out = Membership.objects.filter(study=OuterRef("study"), left_out_at__isnull=False, rater=rater)
-        found = found.annotate(is_left_out=Exists(out))
-    return found.select_for_update(no_key=True, of=("self",))
 
 
 def own_assignment(rater: Rater, public_id: str, study: Study | None = None) -> Assignment:
@@ -204,24 +183,25 @@ def existing(assignment: Assignment | None) -> Assignment:
     return assignment
 
 
-def _entry(assignment: Assignment, said: Said, earlier: Stored | None) -> Entry[Any, Any]:
+def _entry(assignment: Assignment, said: Said, earlier: Rows) -> Entry:
     recorder = RECORDERS[assignment.kind]
     if not isinstance(said, recorder.said):
         raise InvalidAnswerError(
             "assignment", f"This assignment is to {assignment.get_kind_display().lower()}."
         )
     reopened = assignment.state == Assignment.State.CLAIMED
-    is_same = earlier is not None and recorder.is_same(earlier, said)
-    other_remarks = recorder.other_remarks(earlier, said) if earlier is not None and is_same else []
-    is_repeated = is_same and not other_remarks
-    if earlier is not None and not reopened:
+    is_same = bool(earlier) and recorder.is_same(earlier, said)
+    remarks = recorder.remarks(earlier, said) if is_same else []
+    is_repeated = is_same and not remarks
+    if earlier and not reopened:
         # What a person wrote in another tab beside the same rating must not be dropped without a word.
         is_person = assignment.rater.kind == Rater.Kind.PERSON
         if not (is_repeated if is_person else is_same):
-            remarks = f", with {' and '.join(other_remarks)}" if other_remarks else ""
-            raise AlreadyAnsweredError(assignment, earlier, f"{recorder.in_words(earlier)}{remarks}.")
+            more = f", with {' and '.join(remarks)}" if remarks else ""
+            stored = list(earlier.values())
+            raise AlreadyAnsweredError(assignment, stored, f"{recorder.in_words(earlier)}{more}.")
         return Entry(assignment, said, earlier, earlier, finishes=False)
-    if earlier is not None and not is_repeated and stays(assignment):
+    if earlier and not is_repeated and stays(assignment):
         raise NotAllowedError(
             "Your earlier rating already counts on the leaderboard, so the new one was not stored."
         )
@@ -243,39 +223,29 @@ def finish(assignments: Sequence[Assignment], state: Assignment.State, reason: s
     now = timezone.now()
     for each in assignments:
         each.state, each.skip_reason, each.finished_at = state, reason, now
-    _FINISH([each.pk for each in assignments], state=state, reason=reason, now=now)
+    rows = Assignment.objects.filter(pk__in=[each.pk for each in assignments])
+    rows.update(state=state, skip_reason=reason, finished_at=now)
 
 
-_FINISH: Final = CompiledUpdateFor(
-    lambda them: Assignment.objects.filter(pk__in=them),
-    state=given("state"),
-    skip_reason=given("reason"),
-    finished_at=given("now"),
-)
-
-
-def _hand_on(entries: Sequence[Entry[Any, Any]]) -> None:
+def _hand_on(entries: Sequence[Entry]) -> None:
     """Send ``answers_received``; a call that no receiver keeps stays with its opinion."""
     if not entries:
         return
-    received = [Received(each.assignment, _last(_stored(each)), each.said.call) for each in entries]
+    received = [Received(each.assignment, _stored(each)[-1], _call(each.said)) for each in entries]
     replies = answers_received.send(sender=Opinion, answers=received)
     kept: set[int] = {assignment for _, some in replies for assignment in cast("set[int]", some or set())}
-    left: dict[type[Opinion], list[Opinion]] = {}
+    left: dict[type[Opinion], list[Opinion]] = defaultdict(list)
     for assignment, opinion, call in received:
         if call is not None and assignment.pk not in kept and "call" not in opinion.extra:
-            opinion.extra = {**opinion.extra, "call": dict(call)}
-            left.setdefault(type(opinion), []).append(opinion)
+            opinion.extra = {**opinion.extra, "call": call}
+            left[type(opinion)].append(opinion)
     for model, opinions in left.items():
         model._default_manager.bulk_update(opinions, ["extra"])
 
 
-def _stored(entry: Entry[Any, Any]) -> Stored:
-    stored: Stored | None = entry.stored
-    assert stored is not None  # noqa: S101 - the recorder was here
-    return stored
+def _call(said: Said) -> dict[str, Any] | None:
+    return said.call.model_dump(mode="json", exclude_none=True) if said.call else None
 
 
-def _last(stored: Stored) -> Opinion:
-    """The row that stands for all: of answers to questions, the last."""
-    return stored[-1] if isinstance(stored, list) else stored
+def _stored(entry: Entry) -> Stored:
+    return list((entry.stored or {}).values())

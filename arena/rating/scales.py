@@ -1,8 +1,9 @@
 """The scale of 2, 3, 5 or 8 points, from "first much better" (1) to "second much better". Pure."""
 
-from typing import Final
+from typing import Final, Literal, get_args
 
-POINTS: Final = (2, 3, 5, 8)
+Points = Literal[2, 3, 5, 8]
+POINTS: Final[tuple[int, ...]] = get_args(Points)
 
 TIE_BAND: Final[dict[int, tuple[int, ...]]] = {2: (), 3: (2,), 5: (3,), 8: (4, 5)}
 """Ratings that count as a tie while ties are on, by number of points."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from django import forms
 from django.template.loader import render_to_string
@@ -154,13 +154,12 @@ class RatingForm(AnswerForm):
     def answer(self, assignment: Assignment | None) -> Rating:
         data = self.cleaned_data
         return Rating(
-            points=self.study.points,
+            points=cast("scales.Points", self.study.points),
             rating=data["rating"],
             criteria={criterion: data[name] for name, criterion in self.criterion_fields().items()},
             rationale=data["rationale"],
-            reasons=tuple(data["reasons"]),
+            reasons=data["reasons"],
             seconds=believable_seconds(data["seconds"], assignment),
-            source=Comparison.Source.WEB,
         )
 
 

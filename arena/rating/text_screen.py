@@ -7,7 +7,6 @@ from typing import Any, Final
 from django import forms
 
 from arena.models import Answer, Assignment, Question, Score, Study
-from arena.models.comparisons import Opinion
 from arena.rating.opinions import Check, Checks, RatingError, TextScore
 from arena.rating.screen import (
     AnswerForm,
@@ -51,7 +50,6 @@ class ScoreForm(AnswerForm):
             value=data["value"],
             rationale=data["rationale"],
             seconds=believable_seconds(data["seconds"], assignment),
-            source=Opinion.Source.WEB,
         )
 
 
@@ -82,12 +80,11 @@ class ChecksForm(AnswerForm):
         data = self.cleaned_data
         return Checks(
             # The comment is about the whole text; it is kept with the first answer.
-            answers={
-                question.position: Check(value=data[name], rationale="" if number else data["rationale"])
-                for number, (name, question) in enumerate(self.questions.items())
-            },
+            answers=[
+                Check(position=one.position, value=data[name], rationale="" if number else data["rationale"])
+                for number, (name, one) in enumerate(self.questions.items())
+            ],
             seconds=believable_seconds(data["seconds"], assignment),
-            source=Opinion.Source.WEB,
         )
 
 

@@ -14,6 +14,7 @@ from arena.models import Answer, Assignment, Contestant, Pair, Prompt, Score, St
 from arena.models.settings import FIGURES, SETTINGS
 from arena.models.signals import announce
 from arena.pages.permissions import Visitor
+from arena.rating.tasks import names
 from arena.studies import tasks
 
 ROW_WORDS: Final = {
@@ -158,7 +159,7 @@ def _words(field: "Field[Any, Any]", value: Any, unit: str) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {each}" for name, each in value.items()) or "none"
     if field.name == "tasks":
-        return tasks.in_words(value)
+        return names(value)
     if isinstance(value, list):
         return ", ".join(f"“{each}”" for each in value) or "none"
     if value is None or value == "":

@@ -20,8 +20,8 @@ from arena.pages.operating import paged, show
 from arena.pages.permissions import OperatorRequest, operator
 from arena.rating import publication
 from arena.rating.limits import by_rater as limits_by_rater
+from arena.rating.tasks import TASKS
 from arena.studies import counts, forecast
-from arena.studies.tasks import TASKS
 
 
 def sums(study: Study) -> dict[str, int]:
@@ -202,7 +202,7 @@ def progress(request: OperatorRequest) -> HttpResponse:
     """Progress by category and rater; for htmx only the figures that move."""
     by_task = counts.wanted_by_task(request.study)
     tasks = [
-        (TASKS[kind], kind, sum(by_category.values(), counts.Wanted()), by_category)
+        (TASKS[kind].name, kind, sum(by_category.values(), counts.Wanted()), by_category)
         for kind, by_category in by_task.items()
     ]
     total = sum((each for _, _, each, _ in tasks), counts.Wanted())

@@ -19,14 +19,15 @@ from arena.pages.addresses import OTHER_STUDY
 from arena.pages.operating import INVALID, refused_if_taken, show
 from arena.pages.permissions import OperatorRequest, is_staff, operable, operator
 from arena.rating.progress import why_nothing
-from arena.studies import steps, tasks
+from arena.rating.tasks import TASKS
+from arena.studies import steps
 from arena.studies.forms import GuidelinesForm, NewStudyForm, PublishForm, RatingForm, SettingForm
 from arena.studies.steps import next_of
 from arena.texts import markdown
 
 USUAL_GUIDELINES: Final = {
     kind: Path(__file__).with_name(f"usual_guidelines_{kind}.md").read_text(encoding="utf-8")
-    for kind in tasks.TASKS
+    for kind in TASKS
 }
 """By task."""
 

@@ -1,4 +1,4 @@
-"""Which tasks a study has: their names for readers, choosing them, and what opinions forbid to change."""
+"""Choosing the tasks of a study, and what opinions forbid to change of them."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -6,33 +6,17 @@ from typing import Any, Final
 from django import forms
 from django.template.defaultfilters import pluralize
 
-from arena.models import Answer, Comparison, Score, Study
-
-TASKS: Final = {
-    "compare": "Compare pairs",
-    "score": "Score answers",
-    "check": "Check requirements",
-}
-"""By kind of assignment."""
-
-OPINIONS: Final[dict[str, tuple[Any, str]]] = {
-    "compare": (Comparison, "rating{} of pairs"),
-    "score": (Score, "score{}"),
-    "check": (Answer, "check{} of requirements"),
-}
-
-
-def in_words(tasks: Sequence[str]) -> str:
-    return ", ".join(TASKS.get(kind, kind) for kind in tasks).capitalize() or "none"
+from arena.models import Score, Study
+from arena.rating.tasks import TASKS
 
 
 def why_kept(study: Study, tasks: Sequence[str]) -> str:
     """Why the study must keep a task that these leave out; "" if it need not."""
     for kind in study.tasks:
-        model, words = OPINIONS[kind]
-        if kind not in tasks and (count := model.objects.current().filter(study=study).count()):
-            said = words.format(pluralize(count))
-            return f"Keep “{TASKS[kind]}”: the study has {count:,} {said}."
+        task = TASKS[kind]
+        stored = task.model._default_manager.filter(study=study, is_current=True)
+        if kind not in tasks and (count := stored.count()):
+            return f"Keep “{task.name}”: the study has {count:,} {task.said.format(pluralize(count))}."
     return ""
 
 
@@ -60,7 +44,7 @@ class TasksField(forms.MultiValueField):
     """The tasks in their order: a choice for the first, the second and the third."""
 
     def __init__(self, **options: Any) -> None:
-        choices = [("", "None"), *TASKS.items()]
+        choices = [("", "None"), *((kind, task.name) for kind, task in TASKS.items())]
         fields = [forms.ChoiceField(choices=choices, required=False) for _ in PLACES]
         widgets = [forms.Select({"aria-label": place}, choices=choices) for place in PLACES]
         super().__init__(
@@ -79,5 +63,5 @@ class TasksField(forms.MultiValueField):
             raise forms.ValidationError("Choose at least one task.")
         for kind in tasks:
             if tasks.count(kind) > 1:
-                raise forms.ValidationError(f"“{TASKS[kind]}” is chosen twice.")
+                raise forms.ValidationError(f"“{TASKS[kind].name}” is chosen twice.")
         return tasks

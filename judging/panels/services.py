@@ -9,7 +9,7 @@ from django.db import transaction
 
 from arena.models import Comparison, Rater, Study
 from arena.rating import scales
-from arena.rating.pair_recorder import write_comparisons
+from arena.rating.recorders import write_opinions
 from judging.judges.services import JudgeError, store_with_rater, storing
 from judging.models import Judge, JudgeRun, Panel
 from judging.runs import queue
@@ -143,7 +143,7 @@ def convene(panel_id: int) -> int:
     studies = Study.objects.filter(pk__in=answered.values("study").distinct())
     # They count as no ratings of their pairs, and closing a study does not end them: they say nothing new.
     verdicts = [one for study in studies for one in _verdicts(panel, members, study)]
-    write_comparisons(verdicts)
+    write_opinions(Comparison, verdicts)
     return len(verdicts)
 
 

@@ -9,11 +9,11 @@ from django.utils import timezone
 from ninja import Field, Router, Schema, Status
 
 from arena.api.auth import rater_of
-from arena.api.schemas import ERRORS, CallIn, Count, ErrorOut, Name, Seconds, Text, written_out
+from arena.api.schemas import ERRORS, ErrorOut, written_out
 from arena.models import Assignment, Membership, Rater, Study
 from arena.rating import assignments as rating
 from arena.rating import scales
-from arena.rating.opinions import LeaseLostError, NotAllowedError
+from arena.rating.opinions import CallIn, Count, LeaseLostError, Name, NotAllowedError, Seconds, Text
 from arena.texts.self_naming import shown_turns
 from judging.endpoints.client import NoReplyError
 from judging.models import Judge, JudgeCall

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from arena.models import Comparison, Flag, Invitation, Membership, Role, Study, StudyEvent
+from arena.models import Flag, Invitation, Membership, Role, Study, StudyEvent
 from arena.rating import assignments, recording
 from arena.rating.opinions import Rating
 from arena.studies.forms import UNNAMED, free_address
@@ -29,7 +29,7 @@ def operator(visitor: Visitor) -> Visitor:
         if number == 2:
             assignments.flag(other, assignment.public_id, Flag.Reason.DISPLAY, "The table is cut off")
         else:
-            answer = Rating(points=8, rating=3, source=Comparison.Source.WEB)
+            answer = Rating(points=8, rating=3)
             recording.record(other, assignment.public_id, answer)
     Invitation.objects.create(study=visitor.study, note="The course", max_uses=30)
     Invitation.objects.create(study=visitor.study, revoked_at=timezone.now())
@@ -134,7 +134,7 @@ def test_the_figures_move_while_somebody_looks(operator: Visitor) -> None:
     other = make.make_member(operator.study)
     assignment = assignments.claim(operator.study, other)
     assert assignment is not None
-    recording.record(other, assignment.public_id, Rating(points=8, rating=6, source=Comparison.Source.WEB))
+    recording.record(other, assignment.public_id, Rating(points=8, rating=6))
     page.evaluate("htmx.trigger(document.getElementById('figures'), 'due')")
     expect(field).to_have_text(str(before - 1))
     assert operator.complaints == []

@@ -158,5 +158,5 @@ def _rate(study: Study, rater: object) -> None:
         if flagged:
             assignments.flag(rater, assignment.public_id, Flag.Reason.OTHER, HOSTILE)
         else:
-            answer = Rating(points=8, rating=3, source="web")
+            answer = Rating(points=8, rating=3)
             recording.record(rater, assignment.public_id, answer)

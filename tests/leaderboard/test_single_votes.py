@@ -103,7 +103,7 @@ def _score(value: int) -> TextScore:
 
 
 def _check(value: str) -> Checks:
-    return Checks(answers={1: Check(value=value)})
+    return Checks(answers=[Check(position=1, value=value)])
 
 
 def _about(rater: Rater, pair: Pair, said: Said) -> Assignment:

@@ -12,7 +12,7 @@ from arena.data.importing.raters import Raters
 from arena.data.importing.sides import Side, SideFinder
 from arena.data.importing.texts import ADD_IT, Prompts
 from arena.models import Answer, Assignment, Question, Score, Study
-from arena.rating.text_recorders import write_opinions
+from arena.rating.recorders import write_opinions
 
 MOST_LABELS: Final = 20
 LONGEST_LABEL: Final = 100

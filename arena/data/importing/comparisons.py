@@ -10,7 +10,7 @@ from arena.data.importing.sides import Pairs, SideFinder, Sides
 from arena.data.importing.texts import Owner
 from arena.models import Comparison, Study
 from arena.rating import scales
-from arena.rating.pair_recorder import write_comparisons
+from arena.rating.recorders import write_opinions
 
 
 class Verdict(NamedTuple):
@@ -88,7 +88,7 @@ class Comparisons(Opinions[ComparisonRecord, Sides]):
         pairs = self._pairs.made(item.found for item, _ in fresh)
         rows = [self._row(item, repeat, pairs) for item, repeat in fresh]
         # Pairs are counted anew and the change is told at the end of the import, once for all of it.
-        write_comparisons(rows, criteria=[item.record.criteria for item, _ in fresh], announce=False)
+        write_opinions(Comparison, rows, criteria=[item.record.criteria for item, _ in fresh], announce=False)
         self.rated.update(row.pair_id for row in rows)
         for item, _ in fresh:
             self.scales.add(item.record.points)

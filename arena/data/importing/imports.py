@@ -55,10 +55,8 @@ from arena.models.signals import study_changed
 from arena.pages import addresses
 from arena.pages.permissions import Visitor
 from arena.rating.recorders import batches
+from arena.rating.tasks import TASKS
 from arena.texts.names import is_taken
-
-TASKS: Final = {"comparisons": "compare", "scores": "score", "answers": "check"}
-"""What raters do whose opinions these are."""
 
 CHUNK: Final = 1000  # records written at a time
 CHUNK_CHARACTERS: Final = 2_000_000  # characters written at a time: a thousand texts may exceed the memory
@@ -342,7 +340,10 @@ class _Run:
             self._settle_new_study()
         if counts["comparisons"].written or self._raters.now_panels:
             self._recount()
-        if any(counts[kind].written for kind in counts.keys() - {"pairs", *TASKS}):
+        if any(
+            counts[kind].written
+            for kind in counts.keys() - {"pairs", *(task.records for task in TASKS.values())}
+        ):
             self.study.touch()
         if report.written:
             study_id = self.study.pk
@@ -366,7 +367,7 @@ class _Run:
             if lowest >= 0 and lowest.is_integer() and highest.is_integer():
                 study.score_lowest, study.score_highest = int(lowest), int(highest)
         study.criteria = list(self._comparisons.criteria)
-        done = [task for kind, task in TASKS.items() if self.report.counts[kind].written]
+        done = [task.kind.value for task in TASKS.values() if self.report.counts[task.records].written]
         study.tasks = done or study.tasks
         study.save(update_fields=["points", "score_lowest", "score_highest", "criteria", "tasks"])
 

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from arena.api.auth import rater_token
 from arena.models import Assignment, Comparison, Pair, Rater
-from arena.models.signals import comparison_recorded
+from arena.models.signals import opinion_recorded
 from tests.factories import make_assignment, make_pair, make_prompt, make_rater, make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -106,7 +106,7 @@ def test_too_few_or_too_many(body: list[object], client: Client, judge: Rater) -
 def test_the_apps_above_hear_once_of_a_batch(
     client: Client, judge: Rater, hear: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
-    assignments, heard = of_one_study(judge, 3), hear(comparison_recorded)
+    assignments, heard = of_one_study(judge, 3), hear(opinion_recorded)
     with django_capture_on_commit_callbacks(execute=True):
         post(client, judge, *map(rating, assignments))
     assert [each["study_id"] for each in heard] == [assignments[0].study_id]

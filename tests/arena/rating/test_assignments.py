@@ -10,7 +10,7 @@ import time_machine
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Prompt, Rater, Study
-from arena.models.signals import comparison_recorded
+from arena.models.signals import opinion_recorded
 from arena.rating import assignments as rating_assignments
 from arena.rating import recording
 from arena.rating.opinions import InvalidAnswerError, NotAllowedError, Rating
@@ -130,12 +130,12 @@ def test_an_answer_is_stored_once_in_presentation_order(study: Study, rater: Rat
 def test_the_signal_is_sent_once_after_the_commit(
     study: Study, rater: Rater, hear: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
-    heard = hear(comparison_recorded)
+    heard = hear(opinion_recorded)
     assignment = claimed(study, rater)
     with django_capture_on_commit_callbacks(execute=True):
-        comparison = answer(rater, assignment)
         answer(rater, assignment)
-    assert [(each["study_id"], each["comparison_id"]) for each in heard] == [(study.pk, comparison.pk)]
+        answer(rater, assignment)
+    assert [(each["sender"], each["study_id"]) for each in heard] == [(Comparison, study.pk)]
 
 
 def test_another_answer_or_comment_needs_undo(study: Study, rater: Rater) -> None:
@@ -148,7 +148,7 @@ def test_another_answer_or_comment_needs_undo(study: Study, rater: Rater) -> Non
     ):
         with pytest.raises(AlreadyAnsweredError, match=f"{told}$") as refused:
             answer(rater, assignment, **other)
-        assert refused.value.stored == first
+        assert refused.value.stored == [first]
     assert Comparison.objects.get().rationale == "in this tab"
 
 
@@ -172,17 +172,12 @@ def test_two_scores_and_criteria_are_stored() -> None:
 @pytest.mark.parametrize(
     ("bad", "field", "words"),
     [
-        ({"points": 4}, "points", "no scale has 4 points"),
         ({"rating": None}, "rating", "either a rating or the reason"),
         ({"reason": "empty"}, "rating", "either a rating or the reason"),
-        ({"rating": None, "reason": "tired"}, "reason", "must be one of"),
         ({"rating": 9}, "rating", "between 1 and 8"),
         ({"rating": 0}, "rating", "between 1 and 8"),
-        ({"seconds": -1}, "seconds", "between 0 and 10,000,000"),
-        ({"seconds": float("nan")}, "seconds", "between 0 and 10,000,000"),
         ({"criteria": {"truth": 9}}, "criteria.truth", "between 1 and 8"),
         ({"criteria": {"other": 1}}, "criteria.other", "no criterion other"),
-        ({"criteria": {"truth": "unsure"}}, "criteria.truth", "must be one of empty, out_of_range"),
         ({"points": 5}, "points", "rates on 8 points, not 5"),
     ],
 )
@@ -214,7 +209,7 @@ def test_judges_are_counted_apart(study: Study) -> None:
     judge = make.make_rater(kind=Rater.Kind.JUDGE)
     pair = make.make_pair(prompt=study.prompts.first())
     assignment = make.make_assignment(pair=pair, rater=judge)
-    recording.record(judge, assignment.public_id, Rating(points=3, rating=1, source="api"))
+    recording.record(judge, assignment.public_id, Rating(points=3, rating=1))
     pair.refresh_from_db()
     assert (pair.people_ratings, pair.judge_ratings) == (0, 1)
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 
 def record(rater: Rater, assignment: Assignment) -> Comparison:
-    answer = Rating(points=8, rating=3, source=Comparison.Source.WEB)
+    answer = Rating(points=8, rating=3)
     return recording.record(rater, assignment.public_id, answer)
 
 

@@ -36,7 +36,7 @@ def opinion(assignment: Assignment) -> Said:
     if assignment.kind == "score":
         return TextScore(lowest=1, highest=5, value=4)
     asked = Question.objects.asked().filter(prompt__completions=assignment.completion_id)
-    return Checks(answers={each.position: Check(value="yes") for each in asked})
+    return Checks(answers=[Check(position=each.position, value="yes") for each in asked])
 
 
 def answer(assignment: Assignment) -> Any:

@@ -589,7 +589,7 @@ def test_a_pair_costs_a_bounded_number_of_queries(
     page(browser, study)
     with django_assert_max_num_queries(11):
         page(browser, study)
-    with django_assert_max_num_queries(25):
+    with django_assert_max_num_queries(27):
         submit(browser, study, held(rater), follow=True)
     current = held(rater).public_id
     with django_assert_max_num_queries(13):

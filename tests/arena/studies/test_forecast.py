@@ -64,7 +64,7 @@ def _answer(found: Assignment) -> Any:
         return Rating(points=8, rating=3)
     if found.kind == "score":
         return TextScore(lowest=1, highest=5, value=3)
-    return Checks(answers={1: Check(value="yes")})
+    return Checks(answers=[Check(position=1, value="yes")])
 
 
 TASKS = (("compare",), ("score",), ("check",), ("compare", "score"), ("score", "check", "compare"))

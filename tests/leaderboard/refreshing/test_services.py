@@ -10,7 +10,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from arena.models import Comparison
-from arena.models.signals import comparison_recorded, study_changed
+from arena.models.signals import opinion_recorded, study_changed
 from leaderboard import tasks
 from leaderboard.management.commands import refresh as command
 from leaderboard.models import Refresh, Snapshot, SnapshotChangedError, SnapshotSlice
@@ -171,11 +171,11 @@ def test_a_failure_is_kept_and_lets_the_study_go(made, monkeypatch, messages):
 
 def test_many_ratings_ask_for_one_refresh(made, messages):
     for _ in range(5):
-        comparison_recorded.send(sender=None, study_id=made.study.pk, comparison_id=1)
+        opinion_recorded.send(sender=None, study_id=made.study.pk)
     study_changed.send(sender=None, study_id=made.study.pk)
     assert messages == [(made.study.pk, freshness.COUNTDOWN.total_seconds())]
     tasks.refresh_study(made.study.pk)
-    comparison_recorded.send(sender=None, study_id=made.study.pk, comparison_id=1)
+    opinion_recorded.send(sender=None, study_id=made.study.pk)
     assert len(messages) == 2
 
 
@@ -193,7 +193,7 @@ def test_a_queue_or_database_that_cannot_be_reached_does_not_break_a_rating(
         raise error
 
     monkeypatch.setattr(where, name, broken)
-    comparison_recorded.send(sender=None, study_id=made.study.pk, comparison_id=1)
+    opinion_recorded.send(sender=None, study_id=made.study.pk)
     assert said in caplog.text
 
 

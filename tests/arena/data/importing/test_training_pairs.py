@@ -106,7 +106,7 @@ def test_raters_are_offered_checks_unmarked_and_training_pairs_never(tmp_path: P
     while assignment := assignments.claim(study, member):
         assert assignment.pair.use != "train"
         purposes.append((assignment.purpose, assignment.pair.prompt.subset == TRAINING_SUBSET))
-        recording.record(member, assignment.public_id, Rating(points=8, rating=1, source="web"))
+        recording.record(member, assignment.public_id, Rating(points=8, rating=1))
     assert purposes.count(("study", False)) == 6
     assert set(purposes) - {("study", False)} <= {("check", True)}
     # Counted on no board and as no rating wanted.

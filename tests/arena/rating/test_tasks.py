@@ -5,8 +5,7 @@ from itertools import permutations
 import pytest
 
 from arena.models import Study
-from arena.rating.asked import asked
-from arena.studies.tasks import TASKS
+from arena.rating.tasks import TASKS, asked
 
 NAMED = {"compare": "two answers", "score": "score", "check": "requirements"}
 
