@@ -4,18 +4,22 @@ import hashlib
 import hmac
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, Final
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from arena.audit.recording import Kind, record
+from arena.data.export import CHUNK, criteria_of, read
 from arena.data.formats.writing import Row, Table, Type, batches
-from arena.models import Comparison, CriterionRating, Rater, Study
-from arena.models.querysets import ComparisonQuerySet, left_out_raters
+from arena.models import Rater, Study
+from arena.models.querysets import left_out_raters
 from arena.pages.operating import download, show
 from arena.pages.permissions import OperatorRequest, operator
+from arena.rating.tasks import TASKS
 
 
 def pseudonym(study: Study, rater: int) -> str:
@@ -24,10 +28,15 @@ def pseudonym(study: Study, rater: int) -> str:
     return f"person-{hmac.new(settings.SECRET_KEY.encode(), text, hashlib.sha256).hexdigest()[:12]}"
 
 
-CHUNK: Final = 2000
+_SHARED: Final = {
+    "simulated": "rater__simulated",
+    **{name: name for name in ("rater", "created_at", "reason", "seconds", "purpose", "source")},
+    "late": "is_late",
+    "comment": "rationale",
+}
+"""Columns of every kind of opinion, and where their values are."""
 
-
-_WITHOUT_COMMENTS: Final = {
+_PAIRS: Final = {
     "rater": Type.TEXT,
     "simulated": Type.FLAG,
     "number": Type.INTEGER,
@@ -46,42 +55,7 @@ _WITHOUT_COMMENTS: Final = {
     "left_out": Type.FLAG,
     "source": Type.TEXT,
 }
-
-
-def table(*, comments: bool) -> Table:
-    """The columns; comments are optional because they may say who wrote them."""
-    said = {"comment": Type.TEXT} if comments else {}
-    return Table("raters", {**_WITHOUT_COMMENTS, **said}, complete=True)
-
-
-def of_people(study: Study) -> ComparisonQuerySet:
-    return Comparison.objects.current().filter(study=study, rater__kind=Rater.Kind.PERSON)
-
-
-def comparison_rows(study: Study, *, comments: bool) -> Iterator[Row]:
-    """One row per comparison by a person, in the order in which each rated."""
-    out = set(left_out_raters(study))
-    done: Counter[int] = Counter()
-    names: dict[int, str] = {}
-    found = of_people(study).order_by("rater", "created_at", "pk").values(*_COLUMNS).iterator(CHUNK)
-    for chunk in batches(found, CHUNK):
-        criteria = _criteria([one["pk"] for one in chunk])
-        for one in chunk:
-            rater = one["rater"]
-            done[rater] += 1
-            names.setdefault(rater, pseudonym(study, rater))
-            said = {"comment": one["rationale"] or None} if comments else {}
-            yield {
-                "rater": names[rater],
-                "number": done[rater],
-                "left_out": rater in out,
-                "criteria": criteria.get(one["pk"]),
-                **_rated(one),
-                **said,
-            }
-
-
-_TEXTS_WITHOUT_COMMENTS: Final = {
+_TEXTS: Final = {
     **dict.fromkeys(("rater", "task"), Type.TEXT),
     "simulated": Type.FLAG,
     "day": Type.TEXT,
@@ -97,97 +71,64 @@ _TEXTS_WITHOUT_COMMENTS: Final = {
 }
 
 
-def texts_table(*, comments: bool) -> Table:
-    """The columns of scores and checks of single answers."""
-    said = {"comment": Type.TEXT} if comments else {}
-    return Table("answers-rated", {**_TEXTS_WITHOUT_COMMENTS, **said}, complete=True)
+def by_people(study: Study, kind: str) -> QuerySet[Any]:
+    """What people said in a study that is current, by the kind of task."""
+    current = TASKS[kind].model._default_manager.filter(study=study, is_current=True)
+    return current.filter(rater__kind=Rater.Kind.PERSON)
 
 
-def text_rows(study: Study, *, comments: bool) -> Iterator[Row]:
-    """One row per score and per checked requirement by a person, scores first."""
-    out = set(left_out_raters(study))
-    shared = (
-        *("rater", "rater__simulated", "created_at", "value", "reason", "seconds", "purpose", "is_late"),
-        *("source", "rationale", "completion__contestant__name", "completion__external_id"),
-        *(f"completion__prompt__{name}" for name in ("external_id", "subset", "category")),
-    )
-    for task, rows, own in (
-        ("score", study.scores, ("lowest", "highest")),
-        ("check", study.answers, ("question__position", "question__text")),
-    ):
-        people = rows.filter(is_current=True, rater__kind=Rater.Kind.PERSON)
-        for one in people.order_by("rater", "created_at", "pk").values(*shared, *own).iterator(CHUNK):
+def pair_rows(study: Study) -> Iterator[Row]:
+    """One row per comparison by a person, in the order in which each rated."""
+    own = {name: name for name in ("pk", "points", "rating", "reasons", "repeat", "swapped")}
+    own["random"] = "assignment__is_random"
+    for side in ("first", "second"):
+        own |= {side: f"pair__{side}__contestant__name", f"{side}_id": f"pair__{side}__external_id"}
+    done: Counter[str] = Counter()
+    for chunk in batches(_rows(study, "compare", "pair", own), CHUNK):
+        criteria = criteria_of([row["pk"] for row in chunk], "criterion")
+        for row in chunk:
+            done[row["rater"]] += 1
+            sides = [row[side] or row[f"{side}_id"] for side in ("first", "second")]
+            first, second = reversed(sides) if row["swapped"] else sides
             yield {
-                "rater": pseudonym(study, one["rater"]),
-                "task": task,
-                "simulated": one["rater__simulated"],
-                "day": one["created_at"].date().isoformat(),
-                "prompt": one["completion__prompt__external_id"],
-                "subset": one["completion__prompt__subset"] or None,
-                "category": one["completion__prompt__category"] or None,
-                "contestant": one["completion__contestant__name"] or one["completion__external_id"] or None,
-                "lowest": one.get("lowest"),
-                "highest": one.get("highest"),
-                "score": one["value"] if task == "score" else None,
-                "position": one.get("question__position"),
-                "requirement": one.get("question__text"),
-                "met": one["value"] if task == "check" else None,
-                "reason": one["reason"] or None,
-                "late": one["is_late"],
-                "left_out": one["rater"] in out,
-                **{name: one[name] for name in ("seconds", "purpose", "source")},
-                **({"comment": one["rationale"] or None} if comments else {}),
+                **row,
+                "number": done[row["rater"]],
+                **{"first": first or None, "second": second or None},
+                "criteria": criteria.get(row["pk"]),
+                "random": bool(row["random"]),
             }
 
 
-_COLUMNS: Final = (
-    *("pk", "rater", "rater__simulated", "created_at", "swapped", "points", "rating", "reason", "reasons"),
-    *("seconds", "purpose", "repeat", "assignment__is_random", "is_late", "source", "rationale"),
-    *("pair__prompt__external_id", "pair__prompt__subset", "pair__prompt__category"),
-    *("pair__first__contestant__name", "pair__first__external_id"),
-    *("pair__second__contestant__name", "pair__second__external_id"),
-)
+def text_rows(study: Study) -> Iterator[Row]:
+    """One row per score and per checked requirement by a person, scores first."""
+    shared = {"contestant": "completion__contestant__name", "id": "completion__external_id"}
+    for kind, own in (
+        ("score", {"lowest": "lowest", "highest": "highest", "score": "value"}),
+        ("check", {"position": "question__position", "requirement": "question__text", "met": "value"}),
+    ):
+        for row in _rows(study, kind, "completion", shared | own):
+            yield {**row, "task": kind, "contestant": row["contestant"] or row["id"]}
 
 
-def _rated(one: Mapping[str, Any]) -> dict[str, Any]:
-    sides = [
-        one[f"pair__{side}__contestant__name"] or one[f"pair__{side}__external_id"] or None
-        for side in ("first", "second")
-    ]
-    first, second = reversed(sides) if one["swapped"] else sides
-    return {
-        "simulated": one["rater__simulated"],
-        "day": one["created_at"].date().isoformat(),
-        "prompt": one["pair__prompt__external_id"],
-        "subset": one["pair__prompt__subset"] or None,
-        "category": one["pair__prompt__category"] or None,
-        "first": first,
-        "second": second,
-        "reason": one["reason"] or None,
-        "reasons": one["reasons"] or None,
-        "random": bool(one["assignment__is_random"]),
-        "late": one["is_late"],
-        **{name: one[name] for name in ("points", "rating", "seconds", "purpose", "repeat", "source")},
-    }
-
-
-def _criteria(comparisons: list[int]) -> dict[int, dict[str, int | str]]:
-    found: dict[int, dict[str, int | str]] = {}
-    for given in CriterionRating.objects.filter(comparison__in=comparisons).order_by("criterion"):
-        found.setdefault(given.comparison_id, {})[given.criterion] = given.said
-    return found
+def _rows(study: Study, kind: str, about: str, own: Mapping[str, str]) -> Iterator[Row]:
+    """Yield what people said, under pseudonyms, with their ``own`` columns; texts that are empty as None."""
+    out, names = set(left_out_raters(study)), cache(lambda rater: pseudonym(study, rater))
+    prompt = {"prompt": "external_id", "subset": "subset", "category": "category"}
+    columns = _SHARED | {name: f"{about}__prompt__{column}" for name, column in prompt.items()} | own
+    for row in read(by_people(study, kind).order_by("rater", "created_at", "pk"), columns):
+        rater, day = row["rater"], row["created_at"].date().isoformat()
+        yield {**row, "rater": names(rater), "day": day, "left_out": rater in out}
 
 
 @require_safe
 @operator
 def rater_data(request: OperatorRequest) -> HttpResponse:
-    study, people = request.study, {"rater__kind": Rater.Kind.PERSON, "is_current": True}
-    rows = of_people(study)
+    rows = by_people(request.study, "compare")
     context = {
         "rows": rows.count(),
         "people": rows.order_by().values("rater").distinct().count(),
-        "scores": study.scores.filter(**people).count(),
-        "checks": study.answers.filter(**people).count(),
+        "scores": by_people(request.study, "score").count(),
+        "checks": by_people(request.study, "check").count(),
     }
     return show(request, "export.html", context)
 
@@ -196,27 +137,29 @@ def rater_data(request: OperatorRequest) -> HttpResponse:
 @operator
 def rater_file(request: OperatorRequest, form: str) -> HttpResponseBase:
     """The file of a study's ratings; with comments only for ``?comments=1``."""
-    return _file(request, form, table, comparison_rows)
+    return _file(request, form, "raters", _PAIRS, pair_rows)
 
 
 @require_safe
 @operator
 def text_file(request: OperatorRequest, form: str) -> HttpResponseBase:
     """The same of scores and checks of single answers."""
-    return _file(request, form, texts_table, text_rows)
+    return _file(request, form, "answers-rated", _TEXTS, text_rows)
 
 
 def _file(
     request: OperatorRequest,
     form: str,
-    columns: Callable[..., Table],
-    rows: Callable[..., Iterator[Row]],
+    name: str,
+    columns: Mapping[str, Type],
+    rows: Callable[[Study], Iterator[Row]],
 ) -> HttpResponseBase:
+    """The file; comments are optional because they may say who wrote them."""
     if form not in ("csv", "jsonl"):
         raise Http404
     comments = request.GET.get("comments") == "1"
-    made = columns(comments=comments)
+    table = Table(name, {**columns, **({"comment": Type.TEXT} if comments else {})}, complete=True)
     if request.method == "GET":
-        what = f"{made.name}.{form}, {'with' if comments else 'without'} comments."
+        what = f"{name}.{form}, {'with' if comments else 'without'} comments."
         record(Kind.DOWNLOADED, request.user, what, study=request.study)
-    return download(request.study, made, rows(request.study, comments=comments), form)
+    return download(request.study, table, rows(request.study), form)
