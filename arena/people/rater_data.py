@@ -110,7 +110,7 @@ def text_rows(study: Study) -> Iterator[Row]:
             yield {**row, "task": kind, "contestant": row["contestant"] or row["id"]}
 
 
-def _rows(study: Study, kind: str, about: str, own: Mapping[str, str]) -> Iterator[Row]:
+def _rows(study: Study, kind: str, about: str, own: dict[str, str]) -> Iterator[Row]:
     """Yield what people said, under pseudonyms, with their ``own`` columns; texts that are empty as None."""
     out, names = set(left_out_raters(study)), cache(lambda rater: pseudonym(study, rater))
     prompt = {"prompt": "external_id", "subset": "subset", "category": "category"}

@@ -30,7 +30,6 @@ from arena.rating import (
     recording,
     scales,
     screen,
-    text_screen,
     training,
     training_pages,
 )
@@ -39,13 +38,10 @@ from arena.rating.opinions import NotAllowedError, RatingError
 from arena.rating.pace import FLOOR
 from arena.rating.progress import Progress, progress, progress_in, why_nothing
 from arena.rating.recording import AlreadyAnsweredError, Stored
-from arena.rating.screen import FlagForm, RatingForm, said_seconds
+from arena.rating.screen import FORMS, AnswerForm, FlagForm, said_seconds
 from arena.rating.tasks import asked
-from arena.rating.text_screen import ChecksForm, ScoreForm, TextForm
 from arena.texts.markdown import summary
 from arena.texts.rendering_cache import rendered
-
-TaskForm = RatingForm | ScoreForm | ChecksForm
 
 
 @dataclass(frozen=True)
@@ -133,7 +129,7 @@ def shown(request: HttpRequest, name: str, context: dict[str, Any], status: int 
 def _part(request: HttpRequest, name: str, context: dict[str, Any]) -> dict[str, str]:
     task = context.get("task")
     return {
-        "assignment": task.public_id if task else "",
+        "assignment": task.assignment.public_id if task else "",
         "html": render_to_string(f"annotation/{name}.html", context, request),
     }
 
@@ -221,7 +217,7 @@ def _submit(request: MemberRequest) -> HttpResponse:
 
 
 class _FormError(Exception):
-    def __init__(self, form: TaskForm) -> None:
+    def __init__(self, form: AnswerForm) -> None:
         super().__init__()
         self.form = form
 
@@ -236,16 +232,14 @@ def _record(request: MemberRequest) -> tuple[Assignment, Stored, bool]:
     form = _form(request, assignment)
     if not form.is_valid():
         raise _FormError(form)
-    said, assignment = form.answer(assignment), recording.existing(assignment)
+    said, assignment = form.answer(), recording.existing(assignment)
     anew = assignment.state != Assignment.State.SUBMITTED
     return assignment, recording.record_locked(assignment, said), anew
 
 
-def _form(request: MemberRequest, assignment: Assignment | None) -> TaskForm:
-    if assignment is None or assignment.kind == Assignment.Kind.COMPARE:
-        return RatingForm(request.study, request.POST)
-    assignment.study = request.study
-    return text_screen.form_of(assignment, request.POST)
+def _form(request: MemberRequest, assignment: Assignment | None) -> AnswerForm:
+    kind = assignment.kind if assignment else Assignment.Kind.COMPARE
+    return FORMS[kind](request.study, assignment, request.POST)
 
 
 def _is_somebody_elses(request: MemberRequest) -> bool:
@@ -253,7 +247,7 @@ def _is_somebody_elses(request: MemberRequest) -> bool:
     return wants_json(request) and request.POST.get("rater", "") != str(request.user.pk)
 
 
-def _invalid(request: MemberRequest, form: TaskForm) -> HttpResponse:
+def _invalid(request: MemberRequest, form: AnswerForm) -> HttpResponse:
     if wants_json(request):
         return refused(_first_error(form), status=INVALID)
     if "asked" in form.errors:  # what was chosen says nothing about what is asked now
@@ -262,7 +256,7 @@ def _invalid(request: MemberRequest, form: TaskForm) -> HttpResponse:
     return _show(request, form, status=INVALID)
 
 
-def _first_error(form: TaskForm | FlagForm) -> str:
+def _first_error(form: AnswerForm | FlagForm) -> str:
     return str(next(iter(form.errors.values()))[0])
 
 
@@ -371,7 +365,7 @@ def _next(request: MemberRequest) -> HttpResponse:
     return redirect("rate-study", slug=request.study.slug)
 
 
-def _show(request: MemberRequest, form: TaskForm | None = None, status: int = 200) -> HttpResponse:
+def _show(request: MemberRequest, form: AnswerForm | None = None, status: int = 200) -> HttpResponse:
     """The assignment this person holds, leased now if there was none, or why there is none."""
     try:
         with transaction.atomic():
@@ -394,15 +388,10 @@ def _show(request: MemberRequest, form: TaskForm | None = None, status: int = 20
     return _page(request, "_task", known | _task(request, claimed, form), status)
 
 
-def _task(request: MemberRequest, claimed: Assignment, form: TaskForm | None = None) -> dict[str, object]:
+def _task(request: MemberRequest, claimed: Assignment, form: AnswerForm | None = None) -> dict[str, object]:
     """The context of a task that was claimed with its texts."""
     claimed.study = request.study
-    task: screen.Task | text_screen.TextTask
-    if claimed.kind == Assignment.Kind.COMPARE:
-        task = screen.build(claimed, form if isinstance(form, RatingForm) else None)
-    else:
-        task = text_screen.build(claimed, form if isinstance(form, TextForm) else None)
-    return {"study": request.study, "task": task}
+    return {"study": request.study, "task": screen.build(claimed, form)}
 
 
 def _page(request: MemberRequest, name: str, context: dict[str, object], status: int) -> HttpResponse:

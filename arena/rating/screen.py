@@ -3,20 +3,21 @@
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Final, TypeAlias, cast
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Final, TypeAlias, cast
 
 from django import forms
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from arena.models import Assignment, Comparison, Flag, Prompt, Study
+from arena.models import Answer, Assignment, Completion, Flag, Prompt, Question, Study
 from arena.models.settings import asked_about
 from arena.rating import scales
-from arena.rating.opinions import InvalidAnswerError, Rating, RatingError
+from arena.rating.opinions import Check, Checks, InvalidAnswerError, Rating, RatingError, Said, TextScore
+from arena.rating.tasks import TASKS
 from arena.texts.markdown import is_plain
 from arena.texts.rendering_cache import rendered
 from arena.texts.self_naming import shown_turns
@@ -83,11 +84,16 @@ def shown_prompt(prompt: Prompt, html: Html) -> ShownPrompt:
 
 
 LONGEST_COMMENT = 5000
+MOST_BUTTONS: Final = 11
+"""Scores that have a button each; on a longer scale the score is written."""
+VALUE_KEYS: Final = {"yes": "y", "no": "n", "unknown": "u"}
 ASKED_OTHERWISE: Final = "What is asked was changed while your page was open. Look again and answer anew."
 
 
 class AnswerForm(forms.Form):
-    """What all answers have."""
+    """The answer to a task, and what is asked. ``about``: its assignment, None if the rater has none."""
+
+    kind: ClassVar[str]
 
     assignment = forms.CharField(max_length=24, widget=forms.HiddenInput)
     asked = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -98,8 +104,14 @@ class AnswerForm(forms.Form):
         error_messages={"max_length": f"Please keep the comment under {LONGEST_COMMENT:,} characters."},
     )
 
-    study: Study
-    kind: str
+    def __init__(self, study: Study, about: Assignment | None = None, data: Any = None) -> None:
+        super().__init__(data)
+        self.study, self.about = study, about
+        self.fields |= self.questions()
+
+    def questions(self) -> dict[str, forms.Field]:
+        """Returns a field for each thing that is asked."""
+        raise NotImplementedError
 
     def asks(self) -> list[Any]:
         """Return what an answer is about, beside the texts; operators may change it while a page is open."""
@@ -108,6 +120,10 @@ class AnswerForm(forms.Form):
     def field_of(self, error: RatingError) -> str:
         """Return the field that a refusal is about; "" if about none."""
         return error.field if isinstance(error, InvalidAnswerError) else ""
+
+    def answer(self) -> Said:
+        """Returns what a valid form says."""
+        raise NotImplementedError
 
     @property
     def fingerprint(self) -> str:
@@ -120,28 +136,49 @@ class AnswerForm(forms.Form):
             raise forms.ValidationError(ASKED_OTHERWISE)
         return sent
 
+    @cached_property
+    def stored(self) -> list[Any]:
+        """The rows of what was said before the task was brought back."""
+        if self.about is None or self.about.finished_at is None:
+            return []
+        rows = TASKS[self.about.kind].model._default_manager.filter(assignment=self.about, is_current=True)
+        return list(rows)
+
+    @property
+    def earlier(self) -> str:
+        """What was said before, in words; empty if nothing."""
+        verdict = self.stored[0].verdict if self.stored else None
+        return "" if verdict is None else f"{verdict:g}"
+
+    @property
+    def comment(self) -> str:
+        stored = next((row.rationale for row in self.stored if row.rationale), "")
+        return self.sent("rationale") if self.is_bound else stored
+
+    def sent(self, name: str) -> str:
+        return str(self.data.get(name, ""))
+
+    def took(self) -> float | None:
+        return believable_seconds(self.cleaned_data["seconds"], self.about)
+
+    def errors_of(self, name: str) -> tuple[str, ...]:
+        return tuple(map(str, self[name].errors))
+
 
 class RatingForm(AnswerForm):
     kind = Assignment.Kind.COMPARE
 
-    def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.study = study
-        self.fields["rating"] = self._choice("Choose a rating first.")
-        for name, criterion in self.criterion_fields().items():
-            self.fields[name] = self._choice(f"Choose a rating for {criterion}.")
-        self.fields["reasons"] = forms.MultipleChoiceField(
+    def questions(self) -> dict[str, forms.Field]:
+        reasons = forms.MultipleChoiceField(
             required=False,
-            choices=[(reason, reason) for reason in map(str, study.reasons)],
+            choices=[(reason, reason) for reason in map(str, self.study.reasons)],
             error_messages={"invalid_choice": "This study does not offer the reason “%(value)s”."},
         )
-
-    def field_of(self, error: RatingError) -> str:
-        asked = {f"criteria.{criterion}": name for name, criterion in self.criterion_fields().items()}
-        return asked.get(super().field_of(error), super().field_of(error))
-
-    def criterion_fields(self) -> dict[str, str]:
-        return {f"criterion-{number}": str(name) for number, name in enumerate(self.study.criteria)}
+        criteria = {
+            name: self._choice(f"Choose a rating for {criterion}.")
+            for name, criterion in self.criteria.items()
+        }
+        return {"rating": self._choice("Choose a rating first."), **criteria, "reasons": reasons}
 
     def _choice(self, message: str) -> forms.TypedChoiceField:
         points = [(str(point), str(point)) for point in range(1, self.study.points + 1)]
@@ -151,16 +188,156 @@ class RatingForm(AnswerForm):
             error_messages={"required": message, "invalid_choice": "Choose one of the buttons."},
         )
 
-    def answer(self, assignment: Assignment | None) -> Rating:
+    def field_of(self, error: RatingError) -> str:
+        asked = {f"criteria.{criterion}": name for name, criterion in self.criteria.items()}
+        return asked.get(super().field_of(error), super().field_of(error))
+
+    @property
+    def criteria(self) -> dict[str, str]:
+        """The criteria by the name of their field."""
+        return {f"criterion-{number}": str(name) for number, name in enumerate(self.study.criteria)}
+
+    def answer(self) -> Rating:
         data = self.cleaned_data
         return Rating(
             points=cast("scales.Points", self.study.points),
             rating=data["rating"],
-            criteria={criterion: data[name] for name, criterion in self.criterion_fields().items()},
+            criteria={criterion: data[name] for name, criterion in self.criteria.items()},
             rationale=data["rationale"],
             reasons=data["reasons"],
-            seconds=believable_seconds(data["seconds"], assignment),
+            seconds=self.took(),
         )
+
+    @cached_property
+    def lines(self) -> "list[Row]":
+        """The question about the pair as a whole, and one by each criterion."""
+        earlier = self.stored[0] if self.stored else None
+        said = {each.criterion: each.rating for each in earlier.criterion_ratings.all()} if earlier else {}
+        overall = self._row("rating", QUESTION, earlier.rating if earlier else None)
+        more = [self._row(name, one, said.get(one), captions=False) for name, one in self.criteria.items()]
+        return [overall, *more]
+
+    def _row(self, name: str, label: str, earlier: int | None, *, captions: bool = True) -> "Row":
+        errors = self.errors_of(name)
+        return Row(name, label, self.study.points, captions, self.sent(name), errors, earlier)
+
+    @property
+    def chips(self) -> "list[ReasonChip]":
+        chosen = self.stored[0].reasons if self.stored else []
+        if self.is_bound:
+            chosen = self.data.getlist("reasons") if hasattr(self.data, "getlist") else []
+        offered = list(map(str, self.study.reasons))
+        keys = [*REASON_KEYS[: len(offered)], *[""] * (len(offered) - len(REASON_KEYS))]
+        return [ReasonChip(text, key, text in chosen) for text, key in zip(offered, keys, strict=True)]
+
+
+class ScoreForm(AnswerForm):
+    kind = Assignment.Kind.SCORE
+
+    def questions(self) -> dict[str, forms.Field]:
+        lowest, highest = self.ends
+        wrong = f"A score is a number from {lowest} to {highest}."
+        value = forms.IntegerField(
+            min_value=lowest,
+            max_value=highest,
+            error_messages={
+                "required": "Choose a score first.",
+                **dict.fromkeys(("invalid", "min_value", "max_value"), wrong),
+            },
+        )
+        return {"value": value}
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        return self.study.score_lowest, self.study.score_highest
+
+    def answer(self) -> TextScore:
+        lowest, highest = self.ends
+        value, comment = self.cleaned_data["value"], self.cleaned_data["rationale"]
+        return TextScore(lowest=lowest, highest=highest, value=value, rationale=comment, seconds=self.took())
+
+    @property
+    def lines(self) -> "list[Line]":
+        lowest, highest = self.ends
+        scores, chosen = range(lowest, highest + 1), self.sent("value")
+        choices = [
+            Choice(each, each, score_key(int(each), lowest), chosen == each, self.earlier == each)
+            for each in (map(str, scores) if len(scores) <= MOST_BUTTONS else ())
+        ]
+        return [Line("value", "How good is this answer?", choices, self.errors_of("value"), chosen)]
+
+
+class ChecksForm(AnswerForm):
+    kind = Assignment.Kind.CHECK
+
+    def questions(self) -> dict[str, forms.Field]:
+        return {
+            name: forms.ChoiceField(
+                choices=Answer.Value.choices,
+                error_messages={
+                    "required": f"Requirement {number} has no answer yet.",
+                    "invalid_choice": "Choose one of the buttons.",
+                },
+            )
+            for number, name in enumerate(self.requirements, start=1)
+        }
+
+    @cached_property
+    def requirements(self) -> dict[str, Question]:
+        """What is asked about the text, by the name of its field."""
+        assert self.about is not None  # noqa: S101 - the form of a task that the rater has
+        asked = Question.objects.asked().filter(prompt__completions=self.about.completion_id)
+        return {f"check-{each.position}": each for each in asked.order_by("position")}
+
+    def asks(self) -> list[Any]:
+        asked = [[each.pk, each.position, each.text] for each in self.requirements.values()]
+        return super().asks() + asked
+
+    def field_of(self, error: RatingError) -> str:
+        return super().field_of(error).replace("answers.", "check-")
+
+    def answer(self) -> Checks:
+        data = self.cleaned_data
+        comments = [data["rationale"], *[""] * len(self.requirements)]  # about the text: kept with the first
+        answers = [
+            Check(position=one.position, value=data[name], rationale=comment)
+            for (name, one), comment in zip(self.requirements.items(), comments, strict=False)
+        ]
+        return Checks(answers=answers, seconds=self.took())
+
+    @cached_property
+    def stored(self) -> list[Any]:
+        rows = Answer.objects.current().filter(assignment=self.about).select_related("question")
+        return list(rows.order_by("question__position"))
+
+    @property
+    def earlier(self) -> str:
+        return "checked" if self.stored else ""
+
+    @property
+    def lines(self) -> "list[Line]":
+        """One line for each requirement."""
+        earlier = {f"check-{row.question.position}": row.value for row in self.stored}
+        return [
+            self._line(name, question, earlier.get(name, "")) for name, question in self.requirements.items()
+        ]
+
+    def _line(self, name: str, question: Question, before: str) -> "Line":
+        # One of many is changed: the others need not be chosen again.
+        chosen = self.sent(name) if self.is_bound else before
+        choices = [
+            Choice(value, str(caption), VALUE_KEYS[value], chosen == value, before == value)
+            for value, caption in Answer.Value.choices
+        ]
+        return Line(name, question.text, choices, self.errors_of(name))
+
+
+FORMS: Final[Mapping[str, type[AnswerForm]]] = {
+    "compare": RatingForm,
+    "score": ScoreForm,
+    "check": ChecksForm,
+}
+"""By kind of assignment."""
 
 
 class FlagForm(forms.Form):
@@ -255,28 +432,55 @@ class Response:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A button. key: what chooses it, or ''; earlier: it was chosen before the text was brought back."""
+
+    value: str
+    caption: str
+    key: str
+    chosen: bool
+    earlier: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    """One thing that is asked. choices: its buttons; without any, ``written`` is what stands in its field."""
+
+    name: str
+    label: str
+    choices: list[Choice]
+    errors: Sequence[str]
+    written: str = ""
+
+
+@dataclass(frozen=True)
 class Task:
-    public_id: str
-    asked: str
+    """What the page shows of an assignment. texts: by answer its turns; references: the same, if shown."""
+
+    assignment: Assignment
+    form: AnswerForm
     prompt: ShownPrompt
-    responses: list[Response]
-    overall: Row
-    criteria: list[Row]
-    reasons: list[ReasonChip]
-    reason_errors: Sequence[str]
-    comment: str
-    comment_errors: Sequence[str]
+    texts: list[list[Part]]
     references: list[list[Part]]
-    """By reference its turns; empty where the study does not show them."""
-    earlier: int | None
-    reopened: bool
-    identical: bool
-    tie: int | None
-    kind: str = Assignment.Kind.COMPARE
+
+    @property
+    def responses(self) -> list[Response]:
+        """Both answers of a pair."""
+        return (
+            [Response(*each) for each in zip("AB", self.texts, strict=True)] if self.assignment.pair else []
+        )
+
+    @property
+    def identical(self) -> bool:
+        return self.assignment.pair is not None and self.assignment.pair.is_identical
+
+    @property
+    def tie(self) -> int | None:
+        return tie_rating(self.assignment) if self.identical else None
 
     @property
     def is_conversation(self) -> bool:
-        return len(self.prompt.turns) > 1 or any(len(response.parts) > 1 for response in self.responses)
+        return len(self.prompt.turns) > 1 or any(len(turns) > 1 for turns in self.texts)
 
 
 QUESTION: Final = "Which answer is better?"
@@ -295,39 +499,20 @@ def scale_points(points: int) -> list[Point]:
     ]
 
 
-def build(assignment: Assignment, form: RatingForm | None) -> Task:
+def build(assignment: Assignment, form: AnswerForm | None = None) -> Task:
     """What the page shows of an assignment; ``form``: a refused answer to it, if any."""
-    pair = assignment.pair
-    assert pair is not None  # noqa: S101 - held by a constraint
-    shown = pair.shown(assignment.swapped)
-    turns = [shown_turns(completion, assignment.study) for completion in shown]
-    references = pair.prompt.reference_turns if assignment.study.shows_references else []
-    html = html_of(texts_of(pair.prompt), *turns, *references)
-    earlier, said = None, {}
-    if assignment.finished_at is not None:
-        earlier = Comparison.objects.current().filter(assignment=assignment).first()
-    if earlier:
-        said = dict(earlier.criterion_ratings.values_list("criterion", "rating"))
-    blank = form or RatingForm(assignment.study)
+    study, pair, completion = assignment.study, assignment.pair, assignment.completion
+    shown = pair.shown(assignment.swapped) if pair else (cast("Completion", completion),)
+    prompt = pair.prompt if pair else shown[0].prompt
+    texts = [shown_turns(each, study) for each in shown]
+    references = prompt.reference_turns if study.shows_references else []
+    html = html_of(texts_of(prompt), *texts, *references)
     return Task(
-        public_id=assignment.public_id,
-        asked=blank.fingerprint,
-        prompt=shown_prompt(pair.prompt, html),
-        responses=[Response(letter, parts(some, html)) for letter, some in zip("AB", turns, strict=True)],
-        overall=_row(blank, "rating", QUESTION, earlier.rating if earlier else None),
-        criteria=[
-            _row(blank, name, label, said.get(label), captions=False)
-            for name, label in blank.criterion_fields().items()
-        ],
-        reasons=_reasons(assignment.study, form, earlier),
-        reason_errors=list(map(str, blank["reasons"].errors)),
-        comment=sent(form, "rationale") if form else earlier.rationale if earlier else "",
-        comment_errors=list(map(str, blank["rationale"].errors)),
-        references=[parts(each, html) for each in references],
-        earlier=earlier.rating if earlier else None,
-        reopened=assignment.finished_at is not None,
-        identical=pair.is_identical,
-        tie=tie_rating(assignment) if pair.is_identical else None,
+        assignment,
+        form or FORMS[assignment.kind](study, assignment),
+        shown_prompt(prompt, html),
+        [parts(each, html) for each in texts],
+        [parts(each, html) for each in references],
     )
 
 
@@ -337,21 +522,8 @@ def tie_rating(assignment: Assignment) -> int | None:
     return band[(assignment.seed >> 20) % len(band)] if band else None
 
 
-def _reasons(study: Study, form: RatingForm | None, earlier: Comparison | None) -> list[ReasonChip]:
-    if form:
-        chosen = form.data.getlist("reasons") if hasattr(form.data, "getlist") else []
-    else:
-        chosen = earlier.reasons if earlier else []
-    offered = list(map(str, study.reasons))
-    keys = [*REASON_KEYS[: len(offered)], *[""] * (len(offered) - len(REASON_KEYS))]
-    return [ReasonChip(text, key, text in chosen) for text, key in zip(offered, keys, strict=True)]
-
-
-def _row(form: RatingForm, name: str, label: str, earlier: int | None, *, captions: bool = True) -> Row:
-    errors = tuple(map(str, form[name].errors))
-    return Row(name, label, form.study.points, captions, sent(form, name), errors, earlier)
-
-
-def sent(form: AnswerForm | None, name: str) -> str:
-    value: Any = form.data.get(name, "") if form else ""
-    return str(value)
+def score_key(score: int, lowest: int) -> str:
+    """The digit that chooses a score: 0 is the lowest if the scale starts there, and otherwise 10."""
+    if score == 10:
+        return "0" if lowest else ""
+    return str(score) if score < 10 else ""

@@ -270,13 +270,13 @@ def _offer(request: OperatorRequest, pair: Pair) -> HttpResponse:
 
 
 def _answer(request: OperatorRequest, pair: Pair) -> HttpResponse:
-    form = RatingForm(request.study, request.POST)
     named = Assignment.objects.named(request.POST["assignment"]).for_page().select_related("rater")
     assignment = get_object_or_404(named, pair=pair, rater__user=request.user, purpose="adjudication")
+    form = RatingForm(request.study, assignment, request.POST)
     if not form.is_valid():
         return _task(request, assignment, form, INVALID)
     try:
-        record(assignment.rater, assignment.public_id, form.answer(assignment))
+        record(assignment.rater, assignment.public_id, form.answer())
     except RatingError as error:
         messages.error(request, str(error))
         return _task(request, assignment, form, REFUSED)
@@ -296,7 +296,7 @@ def _answers(request: OperatorRequest, pair: Pair, decided: Comparison) -> HttpR
     said = everybody(request.study, pair, swapped=decided.swapped, left_out=out)
     context = {
         "study": request.study,
-        "task": screen.build(assignment, None) if assignment else None,
+        "task": screen.build(assignment) if assignment else None,
         "decided": decided,
         "words": screen.scale_points(decided.points)[(decided.rating or 1) - 1].caption,
         "side": side(decided.rating or 1, decided.points),

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from arena.rating.pair_recorder import PairRecorder
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -13,7 +14,6 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison, Completion, Flag, Membership, Prompt, Rater, Rendering, Study
 from arena.rating import assignments
 from arena.rating.opinions import InvalidAnswerError
-from arena.rating.pair_recorder import PairRecorder
 from arena.rating.screen import REASON_KEYS, believable_seconds, scale_points, tie_rating
 from arena.texts.rendering_cache import rendered
 from tests import factories as make

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arena.models import Answer, Assignment, Flag, Question, Rater, Score, Study
-from arena.rating.text_screen import score_key
+from arena.rating.screen import score_key
 from tests import factories as make
 from tests.arena.rating.test_offering_texts import texts_study
 
@@ -212,9 +212,9 @@ def test_a_text_can_be_flagged(browser: Client, study: Study, rater: Rater) -> N
 
 def test_keys_of_scores(study: Study) -> None:
     study.score_highest = 10
-    assert [score_key(score, study) for score in (1, 9, 10)] == ["1", "9", "0"]
+    assert [score_key(score, study.score_lowest) for score in (1, 9, 10)] == ["1", "9", "0"]
     study.score_lowest = 0
-    assert [score_key(score, study) for score in (0, 9, 10)] == ["0", "9", ""]
+    assert [score_key(score, study.score_lowest) for score in (0, 9, 10)] == ["0", "9", ""]
 
 
 def test_references_and_turns_are_shown(browser: Client, study: Study, rater: Rater) -> None:
