@@ -29,11 +29,11 @@ def rows(study: Study) -> dict[str, list[dict[str, Any]]]:
             {
                 name: value
                 for name, value in row.items()
-                if value is not None and (what != "study" or name not in ANEW)
+                if value is not None and name in table.columns and (what != "study" or name not in ANEW)
             }
             for row in export.rows(study, what)
         ]
-        for what in export.TABLES
+        for what, table in export.TABLES.items()
     }
 
 

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from arena.rating.pair_recorder import PairRecorder
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -14,6 +13,7 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison, Completion, Flag, Membership, Prompt, Rater, Rendering, Study
 from arena.rating import assignments
 from arena.rating.opinions import InvalidAnswerError
+from arena.rating.recorders import PairRecorder
 from arena.rating.screen import REASON_KEYS, believable_seconds, scale_points, tie_rating
 from arena.texts.rendering_cache import rendered
 from tests import factories as make
@@ -589,12 +589,12 @@ def test_a_pair_costs_a_bounded_number_of_queries(
     page(browser, study)
     with django_assert_max_num_queries(11):
         page(browser, study)
-    with django_assert_max_num_queries(27):
+    with django_assert_max_num_queries(29):
         submit(browser, study, held(rater), follow=True)
     current = held(rater).public_id
     with django_assert_max_num_queries(13):
         ahead(browser, study, current)
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         send(browser, rater, "rate-study", study, assignment=current, rating=2)
 
 
