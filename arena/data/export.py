@@ -242,7 +242,7 @@ def _completions(study: Study) -> Iterator[Row]:
         }
 
 
-def _read(rows: QuerySet[Any], columns: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+def read(rows: QuerySet[Any], columns: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """Rows of these columns by field; what is empty is no value."""
     for values in rows.values_list(*columns.values()).iterator(CHUNK):
         yield {
@@ -265,13 +265,13 @@ def _sides(row: Row, *, swapped: bool = False) -> Row:
 def pair_sides(pairs: Iterable[int]) -> dict[int, Row]:
     """Prompt and completions of the pairs whose texts are the current ones."""
     current = Pair.objects.filter(first__is_current=True, second__is_current=True)
-    found = _read(current.filter(pk__in=list(pairs)).order_by(), {"pk": "pk", **_PAIR})
+    found = read(current.filter(pk__in=list(pairs)).order_by(), {"pk": "pk", **_PAIR})
     return {row.pop("pk"): _sides(row) for row in found}
 
 
 def _pairs(study: Study) -> Iterator[Row]:
     own = {name: name for name in ("gold", "gold_source")}
-    return map(_sides, _read(_SETS["pairs"](study), {**_PAIR, **own}))
+    return map(_sides, read(_SETS["pairs"](study), {**_PAIR, **own}))
 
 
 def _training(study: Study) -> Iterator[Row]:
@@ -299,7 +299,7 @@ def _opinions(opinions: QuerySet[Any], columns: Mapping[str, str], slugs: Mappin
     """What raters said, with further ``columns`` by field, and ``by`` for the rater's id."""
     # A rater of the old and the new text has repeat 0 twice; then the order in the file counts.
     unknown = {"repeat": None} if _old(opinions).exists() else {}
-    for row in _read(opinions, {**_SAID, **columns}):
+    for row in read(opinions, {**_SAID, **columns}):
         undated = {} if row["is_dated"] else {"created_at": None}
         yield {**row, "rater": slugs[row["by"]], **unknown, **undated}
 
@@ -313,7 +313,7 @@ def _comparisons(study: Study) -> Iterator[Row]:
         **{name: name for name in names},
     }
     for chunk in batches(_opinions(_comparison_set(study), columns, slugs), CHUNK):
-        criteria = _criteria(row["pk"] for row in chunk)
+        criteria = criteria_of(row["pk"] for row in chunk)
         for row in chunk:
             yield {
                 **_sides(row, swapped=row["swapped"]),
@@ -323,9 +323,10 @@ def _comparisons(study: Study) -> Iterator[Row]:
             }
 
 
-def _criteria(comparisons: Iterable[int]) -> dict[int, dict[str, int | str]]:
+def criteria_of(comparisons: Iterable[int], order: str = "pk") -> dict[int, dict[str, int | str]]:
+    """Returns by comparison its ratings by criterion."""
     found: dict[int, dict[str, int | str]] = {}
-    for rated in CriterionRating.objects.filter(comparison__in=comparisons).order_by("pk"):
+    for rated in CriterionRating.objects.filter(comparison__in=comparisons).order_by(order):
         found.setdefault(rated.comparison_id, {})[rated.criterion] = rated.said
     return found
 
@@ -347,7 +348,7 @@ def _answers(study: Study) -> Iterator[Row]:
 
 def _features(study: Study) -> Iterator[Row]:
     own = {name: name for name in ("turn", "name", "variant", "value", "source")}
-    return map(_of_text, _read(_feature_set(study), {**_TEXT, **own}))
+    return map(_of_text, read(_feature_set(study), {**_TEXT, **own}))
 
 
 _SETS: Final[Mapping[str, Callable[[Study], QuerySet[Any]]]] = {

@@ -96,6 +96,7 @@ def pair_rows(study: Study) -> Iterator[Row]:
                 **{"first": first or None, "second": second or None},
                 "criteria": criteria.get(row["pk"]),
                 "random": bool(row["random"]),
+                "reasons": row["reasons"] or None,
             }
 
 
