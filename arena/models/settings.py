@@ -9,9 +9,6 @@ from dataclasses import dataclass, field
 from enum import Flag, auto
 from typing import Any, Final, Literal
 
-Page = Literal["address", "guidelines", "rating", "advanced", "names", "publish", "none"]
-"""The form that has a setting; "advanced" is the lower part of "rating"."""
-
 TASKS: Final = ("compare", "score", "check")
 
 
@@ -29,18 +26,16 @@ class Setting:
 
     tasks: those that it concerns. when: other settings, and the values at which this one acts.
     log: its name in the history; if empty, the label without what stands in brackets.
-    unit: "%" for a share, stored from 0 to 1. most: the largest whole number. rows: lines of its field.
+    unit: "%" for a share, stored from 0 to 1. rows: lines of its field.
     """
 
     label: str
-    page: Page
     affects: Affects
     help: str = ""
     tasks: tuple[str, ...] = TASKS
     when: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     log: str = ""
     unit: Literal["", "%"] = ""
-    most: int = 1_000_000
     rows: int = 5
 
     @property
@@ -60,196 +55,167 @@ COMPARE, SCORE = ("compare",), ("score",)
 NOT_SETTINGS: Final = frozenset({"id", "paused_at", "closed_at", "revision", "created_at"})
 """Columns of a study that are recorded otherwise, or chosen by nobody."""
 
-SETTINGS: Final[Mapping[str, Setting]] = {
-    "name": Setting("Name", "publish", FIGURES),
-    "slug": Setting(
-        "Address", "address", FIGURES, "Letters, digits, hyphens and underscores; a letter or a digit first."
-    ),
-    "guidelines": Setting("Guidelines", "guidelines", NOTHING, "Markdown.", rows=12),
-    "consent": Setting(
-        "Consent and privacy (optional)",
-        "guidelines",
-        NOTHING,
-        "Markdown. What you record, why, for how long, and whom to ask. Raters agree to it when they join.",
-        rows=4,
-    ),
-    "tasks": Setting("What raters do, in this order", "rating", FIGURES, log="Tasks"),
-    "points": Setting(
-        "Scale for pairs",
-        "rating",
-        FIGURES | QUESTION,
-        "Earlier ratings keep their scale.",
-        COMPARE,
-        log="Scale",
-    ),
-    "score_lowest": Setting(
-        "Lowest score of an answer",
-        "rating",
-        FIGURES | QUESTION,
-        tasks=SCORE,
-        log="Lowest score",
-        most=100,
-    ),
-    "score_highest": Setting(
-        "Highest score of an answer",
-        "rating",
-        FIGURES | QUESTION,
-        "You cannot change the scale once answers have scores.",
-        SCORE,
-        log="Highest score",
-        most=100,
-    ),
-    "ratings_per_pair_people": Setting(
-        "Ratings per pair or answer by people",
-        "rating",
-        FIGURES,
-        "How many different people rate each pair, and score or check each answer.",
-        log="Ratings per pair by people",
-        most=1_000,
-    ),
-    "ratings_per_pair_judges": Setting(
-        "Ratings per pair or answer by each judge",
-        "rating",
-        FIGURES,
-        log="Ratings per pair by each judge",
-        most=1_000,
-    ),
-    "goal": Setting(
-        "Goal per rater (optional)",
-        "rating",
-        NOTHING,
-        "Raters see how far they have come, for example 20 of 50. They may do more.",
-    ),
-    "reasons": Setting(
-        "Reasons offered after the choice",
-        "rating",
-        NOTHING,
-        "One per line. Leave empty to offer none.",
-        COMPARE,
-        log="Reasons",
-    ),
-    "criteria": Setting(
-        "Criteria beside the overall rating",
-        "advanced",
-        QUESTION,
-        "One per line, for example helpfulness. Each adds a row of buttons on the same scale.",
-        COMPARE,
-        log="Criteria",
-        rows=3,
-    ),
-    "rater_limit": Setting(
-        "Limit per rater (optional)",
-        "advanced",
-        NOTHING,
-        "How many pairs, scores and checks one person can submit. Hidden repeats and checks count; skips do "
-        "not.",
-    ),
-    "daily_limit": Setting(
-        "Limit per rater and day (optional)",
-        "advanced",
-        NOTHING,
-        "How many on one day. Days begin at 00:00 UTC.",
-    ),
-    "pairing": Setting("Pairing", "advanced", NOTHING, tasks=COMPARE),
-    "pairing_feature": Setting(
-        "Feature that judges are held against",
-        "advanced",
-        NOTHING,
-        "Pairs come first about which judges and this feature of the answers disagree.",
-        COMPARE,
-        {"pairing": ("disagreement",)},
-        log="Feature for pairing",
-    ),
-    "control_share": Setting(
-        "Random share (%)",
-        "advanced",
-        NOTHING,
-        "Pairs drawn at random in between, so that the choice of the others can be audited.",
-        COMPARE,
-        {"pairing": ("adaptive", "disagreement")},
-        unit="%",
-    ),
-    "repeat_share": Setting(
-        "Hidden repeats (%)",
-        "advanced",
-        NOTHING,
-        "Raters get these pairs again in the other order, which shows how consistent they are.",
-        COMPARE,
-        unit="%",
-    ),
-    "gold_share": Setting(
-        "Hidden checks (%)",
-        "advanced",
-        NOTHING,
-        "Pairs with a known right answer, mixed in unmarked.",
-        COMPARE,
-        unit="%",
-    ),
-    "training_threshold": Setting(
-        "Training pairs to get right (%)",
-        "advanced",
-        NOTHING,
-        "Leave empty if the training only explains.",
-        COMPARE,
-        unit="%",
-    ),
-    "show_references": Setting(
-        "Reference answers", "advanced", NOTHING, "Raters do not learn who wrote them."
-    ),
-    "thinking": Setting(
-        "Answers with thinking",
-        "advanced",
-        NOTHING,
-        "Imports set the thinking of a model apart: raters and judges read the answer alone. Exports tell "
-        "it.",
-    ),
-    "reveal_names": Setting(
-        "Show raters who wrote the answers after they have rated them",
-        "advanced",
-        NOTHING,
-        "Raters may then recognise a model's style. To keep them blind, each gets only one pair of a prompt, "
-        "no single answers of it after that, and no repeats. So you need more raters.",
-        log="Raters see who wrote the answers",
-    ),
-    "stop_margin": Setting(
-        "Pause when the leader is known: margin in points",
-        "advanced",
-        FIGURES,
-        "0 pauses when the leader is better than every other model; 10 when it is at most 10 points worse. "
-        "Only people's ratings count. Leave empty to continue until you pause.",
-        COMPARE,
-        log="Stopping rule",
-    ),
-    "naming": Setting("Answers that tell who wrote them", "names", NOTHING),
-    "description": Setting(
-        "Description",
-        "publish",
-        FIGURES,
-        "What the study is about. Markdown, shown on the study's page.",
-        rows=6,
-    ),
-    "visibility": Setting(
-        "Who sees the leaderboard",
-        "publish",
-        FIGURES,
-        "A private leaderboard keeps raters blind. While a public study is open, ratings count in groups of "
-        "at least 10 by at least 3 people, so the numbers reveal little about who wrote an answer. With "
-        "fewer people the leaderboard can stay empty until you close the study.",
-        log="Visibility",
-    ),
-    "sign_up_open": Setting("Anyone may sign up and rate", "publish", FIGURES, "Without an invitation."),
-    "licence": Setting(
-        "Licence", "publish", FIGURES, "For sharing texts and ratings, for example CC-BY-4.0."
-    ),
-    "simulated": Setting("Contains simulated ratings", "publish", FIGURES, "Every page then says so."),
-    "is_draft": Setting("Draft", "none", FIGURES),
+FORMS: Final[Mapping[str, Mapping[str, Setting]]] = {
+    "address": {
+        "slug": Setting(
+            "Address", FIGURES, "Letters, digits, hyphens and underscores; a letter or a digit first."
+        ),
+    },
+    "guidelines": {
+        "guidelines": Setting("Guidelines", NOTHING, "Markdown.", rows=12),
+        "consent": Setting(
+            "Consent and privacy (optional)",
+            NOTHING,
+            "Markdown. What you record, why, for how long, and whom to ask. Raters agree to it when "
+            "they join.",
+            rows=4,
+        ),
+    },
+    "rating": {
+        "tasks": Setting("What raters do, in this order", FIGURES, log="Tasks"),
+        "points": Setting(
+            "Scale for pairs", FIGURES | QUESTION, "Earlier ratings keep their scale.", COMPARE, log="Scale"
+        ),
+        "score_lowest": Setting(
+            "Lowest score of an answer", FIGURES | QUESTION, tasks=SCORE, log="Lowest score"
+        ),
+        "score_highest": Setting(
+            "Highest score of an answer",
+            FIGURES | QUESTION,
+            "You cannot change the scale once answers have scores.",
+            SCORE,
+            log="Highest score",
+        ),
+        "ratings_per_pair_people": Setting(
+            "Ratings per pair or answer by people",
+            FIGURES,
+            "How many different people rate each pair, and score or check each answer.",
+            log="Ratings per pair by people",
+        ),
+        "ratings_per_pair_judges": Setting(
+            "Ratings per pair or answer by each judge", FIGURES, log="Ratings per pair by each judge"
+        ),
+        "goal": Setting(
+            "Goal per rater (optional)",
+            NOTHING,
+            "Raters see how far they have come, for example 20 of 50. They may do more.",
+        ),
+        "reasons": Setting(
+            "Reasons offered after the choice",
+            NOTHING,
+            "One per line. Leave empty to offer none.",
+            COMPARE,
+            log="Reasons",
+        ),
+    },
+    "advanced": {
+        "criteria": Setting(
+            "Criteria beside the overall rating",
+            QUESTION,
+            "One per line, for example helpfulness. Each adds a row of buttons on the same scale.",
+            COMPARE,
+            log="Criteria",
+            rows=3,
+        ),
+        "rater_limit": Setting(
+            "Limit per rater (optional)",
+            NOTHING,
+            "How many pairs, scores and checks one person can submit. Hidden repeats and checks "
+            "count; skips do not.",
+        ),
+        "daily_limit": Setting(
+            "Limit per rater and day (optional)", NOTHING, "How many on one day. Days begin at 00:00 UTC."
+        ),
+        "pairing": Setting("Pairing", NOTHING, tasks=COMPARE),
+        "pairing_feature": Setting(
+            "Feature that judges are held against",
+            NOTHING,
+            "Pairs come first about which judges and this feature of the answers disagree.",
+            COMPARE,
+            {"pairing": ("disagreement",)},
+            log="Feature for pairing",
+        ),
+        "control_share": Setting(
+            "Random share (%)",
+            NOTHING,
+            "Pairs drawn at random in between, so that the choice of the others can be audited.",
+            COMPARE,
+            {"pairing": ("adaptive", "disagreement")},
+            unit="%",
+        ),
+        "repeat_share": Setting(
+            "Hidden repeats (%)",
+            NOTHING,
+            "Raters get these pairs again in the other order, which shows how consistent they are.",
+            COMPARE,
+            unit="%",
+        ),
+        "gold_share": Setting(
+            "Hidden checks (%)",
+            NOTHING,
+            "Pairs with a known right answer, mixed in unmarked.",
+            COMPARE,
+            unit="%",
+        ),
+        "training_threshold": Setting(
+            "Training pairs to get right (%)",
+            NOTHING,
+            "Leave empty if the training only explains.",
+            COMPARE,
+            unit="%",
+        ),
+        "show_references": Setting("Reference answers", NOTHING, "Raters do not learn who wrote them."),
+        "thinking": Setting(
+            "Answers with thinking",
+            NOTHING,
+            "Imports set the thinking of a model apart: raters and judges read the answer alone. "
+            "Exports tell it.",
+        ),
+        "reveal_names": Setting(
+            "Show raters who wrote the answers after they have rated them",
+            NOTHING,
+            "Raters may then recognise a model's style. To keep them blind, each gets only one pair "
+            "of a prompt, no single answers of it after that, and no repeats. So you need more "
+            "raters.",
+            log="Raters see who wrote the answers",
+        ),
+        "stop_margin": Setting(
+            "Pause when the leader is known: margin in points",
+            FIGURES,
+            "0 pauses when the leader is better than every other model; 10 when it is at most 10 "
+            "points worse. Only people's ratings count. Leave empty to continue until you pause.",
+            COMPARE,
+            log="Stopping rule",
+        ),
+    },
+    "names": {
+        "naming": Setting("Answers that tell who wrote them", NOTHING),
+    },
+    "publish": {
+        "name": Setting("Name", FIGURES),
+        "description": Setting(
+            "Description", FIGURES, "What the study is about. Markdown, shown on the study's page.", rows=6
+        ),
+        "visibility": Setting(
+            "Who sees the leaderboard",
+            FIGURES,
+            "A private leaderboard keeps raters blind. While a public study is open, ratings count in"
+            " groups of at least 10 by at least 3 people, so the numbers reveal little about who "
+            "wrote an answer. With fewer people the leaderboard can stay empty until you close the "
+            "study.",
+            log="Visibility",
+        ),
+        "sign_up_open": Setting("Anyone may sign up and rate", FIGURES, "Without an invitation."),
+        "licence": Setting("Licence", FIGURES, "For sharing texts and ratings, for example CC-BY-4.0."),
+        "simulated": Setting("Contains simulated ratings", FIGURES, "Every page then says so."),
+    },
+    "none": {
+        "is_draft": Setting("Draft", FIGURES),
+    },
 }
-"""By column, in the order of their forms."""
+"""By form, in its order, the settings by column; "advanced" is the lower part of "rating"."""
 
-
-def on_pages(*pages: Page) -> tuple[str, ...]:
-    """Return the names of the settings that these forms have, in their order."""
-    return tuple(name for name, setting in SETTINGS.items() if setting.page in pages)
+SETTINGS: Final = {name: setting for form in FORMS.values() for name, setting in form.items()}
 
 
 def asked_about(study: Any, task: str) -> list[Any]:

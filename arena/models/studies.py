@@ -1,3 +1,5 @@
+from typing import Final
+
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
@@ -21,6 +23,10 @@ def usual_tasks() -> list[str]:
 
 def usual_reasons() -> list[str]:
     return ["More helpful", "More accurate", "Clearer", "Follows the instructions better", "Safer"]
+
+
+_UP_TO_A_MILLION: Final = [MinValueValidator(1), MaxValueValidator(1_000_000)]
+_UP_TO_A_THOUSAND: Final = [MinValueValidator(1), MaxValueValidator(1_000)]
 
 
 class Study(models.Model):
@@ -49,15 +55,15 @@ class Study(models.Model):
     description = models.TextField(blank=True)
     guidelines = models.TextField(blank=True)
     consent = models.TextField(blank=True)
-    goal = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
-    rater_limit = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
-    daily_limit = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    goal = models.PositiveIntegerField(null=True, blank=True, validators=_UP_TO_A_MILLION)
+    rater_limit = models.PositiveIntegerField(null=True, blank=True, validators=_UP_TO_A_MILLION)
+    daily_limit = models.PositiveIntegerField(null=True, blank=True, validators=_UP_TO_A_MILLION)
     points = models.PositiveSmallIntegerField(
         choices=[(points, f"{points} points") for points in scales.POINTS], default=8
     )
     tasks = models.JSONField(default=usual_tasks)
-    score_lowest = models.PositiveSmallIntegerField(default=1)
-    score_highest = models.PositiveSmallIntegerField(default=5)
+    score_lowest = models.PositiveSmallIntegerField(default=1, validators=[MaxValueValidator(100)])
+    score_highest = models.PositiveSmallIntegerField(default=5, validators=[MaxValueValidator(100)])
     criteria = models.JSONField(default=list, blank=True)
     reasons = models.JSONField(default=usual_reasons, blank=True)
     reveal_names = models.BooleanField(default=False)
@@ -81,8 +87,8 @@ class Study(models.Model):
         null=True, blank=True, help_text="People get no new pairs while the study is paused."
     )
     is_draft = models.BooleanField(default=False)
-    ratings_per_pair_people = models.PositiveSmallIntegerField(default=1, validators=[MinValueValidator(1)])
-    ratings_per_pair_judges = models.PositiveSmallIntegerField(default=1, validators=[MinValueValidator(1)])
+    ratings_per_pair_people = models.PositiveSmallIntegerField(default=1, validators=_UP_TO_A_THOUSAND)
+    ratings_per_pair_judges = models.PositiveSmallIntegerField(default=1, validators=_UP_TO_A_THOUSAND)
     visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PRIVATE)
     sign_up_open = models.BooleanField(default=False)
     closed_at = models.DateTimeField(

@@ -14,7 +14,7 @@ from django.forms.models import model_to_dict
 from arena.features import stored
 from arena.features.known import Named
 from arena.models import Completion, Pair, Reference, Study
-from arena.models.settings import SETTINGS, on_pages
+from arena.models.settings import FORMS, SETTINGS
 from arena.pages.addresses import is_reserved, why_not
 from arena.pages.names import NamedForm
 from arena.pages.operating import refuse
@@ -67,16 +67,13 @@ def field_of(column: "Field[Any, Any]", **options: Any) -> forms.Field | None:
         return LinesField(widget=lines)
     if isinstance(column, TextField):
         return MarkdownField(required=required, widget=lines)
+    lowest = [each.limit_value for each in column.validators if isinstance(each, MinValueValidator)]
+    highest = [each.limit_value for each in column.validators if isinstance(each, MaxValueValidator)]
     if isinstance(column, FloatField) and setting.unit:
-        return PercentField(most=min(_limits(column, MaxValueValidator)), required=required)
+        return PercentField(most=min(highest), required=required)
     if isinstance(column, IntegerField):
-        least = max(_limits(column, MinValueValidator))
-        return forms.IntegerField(required=required, min_value=least, max_value=setting.most)
+        return forms.IntegerField(required=required, min_value=max(lowest), max_value=min(highest))
     return column.formfield(**options)
-
-
-def _limits(column: "Field[Any, Any]", kind: type[MinValueValidator] | type[MaxValueValidator]) -> list[Any]:
-    return [each.limit_value for each in column.validators if isinstance(each, kind)]
 
 
 class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -129,7 +126,7 @@ class AddressForm(SettingForm):
     """The address of a study; an empty one is made of the name, or stays as it is."""
 
     class Meta(SettingForm.Meta):
-        fields = on_pages("address")
+        fields = tuple(FORMS["address"])
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -162,12 +159,12 @@ class NewStudyForm(NamedForm, AddressForm):
 
 class GuidelinesForm(SettingForm):
     class Meta(SettingForm.Meta):
-        fields = on_pages("guidelines")
+        fields = tuple(FORMS["guidelines"])
 
 
 class NamingForm(SettingForm):
     class Meta(SettingForm.Meta):
-        fields = on_pages("names")
+        fields = tuple(FORMS["names"])
 
     def store(self, by: Visitor) -> bool:
         self.done = f"Saved: {Study.Naming(self.instance.naming).label.lower()}."
@@ -186,7 +183,7 @@ class RatingForm(SettingForm):
     pairing_feature = forms.ChoiceField(required=False)
 
     class Meta(SettingForm.Meta):
-        fields = on_pages("rating", "advanced")
+        fields = (*FORMS["rating"], *FORMS["advanced"])
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Settings that would change nothing here are left out."""
@@ -220,11 +217,11 @@ class RatingForm(SettingForm):
 
     @property
     def usual(self) -> list[forms.BoundField]:
-        return [each for each in self if SETTINGS[each.name].page == "rating"]
+        return [each for each in self if each.name in FORMS["rating"]]
 
     @property
     def advanced(self) -> list[forms.BoundField]:
-        return [each for each in self if SETTINGS[each.name].page == "advanced"]
+        return [each for each in self if each.name in FORMS["advanced"]]
 
     @property
     def is_advanced(self) -> bool:
@@ -236,7 +233,7 @@ class PublishForm(NamedForm, SettingForm):
     """Saving it publishes a draft."""
 
     class Meta(SettingForm.Meta):
-        fields = on_pages("publish")
+        fields = tuple(FORMS["publish"])
         field_classes = {"licence": LineField}
         widgets = {"visibility": forms.RadioSelect}
 

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from arena.models import Membership, Study, StudyEvent
-from arena.models.settings import FIGURES, NOT_SETTINGS, SETTINGS, TASKS
+from arena.models.settings import FIGURES, FORMS, NOT_SETTINGS, SETTINGS, TASKS
 from arena.studies import changes
 from tests import factories as make
 from tests.arena.conftest import filled
@@ -97,16 +97,16 @@ PAGES = {
 def test_every_column_is_declared_as_a_setting_or_as_none() -> None:
     columns = {field.name: field for field in Study._meta.concrete_fields}
     assert sorted([*SETTINGS, *NOT_SETTINGS]) == sorted(columns)
+    assert FORMS.keys() == {*PAGES, "address", "none"}
     for setting in SETTINGS.values():
-        assert setting.page in (*PAGES, "address", "none")
         for other, values in setting.conditions.items():
             known = TASKS if other == "tasks" else [value for value, _ in columns[other].flatchoices]
             assert {*values} <= {*known}
 
 
-@pytest.mark.parametrize("name", [name for name, setting in SETTINGS.items() if setting.page in PAGES])
+@pytest.mark.parametrize(("form", "name"), [(form, name) for form in PAGES for name in FORMS[form]])
 def test_its_page_offers_every_setting_and_keeps_one_that_an_older_page_does_not_have(
-    study: Study, operator: Client, name: str
+    study: Study, operator: Client, form: str, name: str
 ) -> None:
     Study.objects.update(
         show_references="beside",
@@ -115,7 +115,7 @@ def test_its_page_offers_every_setting_and_keeps_one_that_an_older_page_does_not
         training_threshold=0.5,
         pairing_feature="x",
     )
-    page = reverse(PAGES[SETTINGS[name].page], args=["rivers"])
+    page = reverse(PAGES[form], args=["rivers"])
     response = operator.get(page)
     assert response.context["form"].fields[name].label == SETTINGS[name].label
     data = {sent: value for sent, value in filled(response).items() if not sent.startswith(name)}
