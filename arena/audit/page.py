@@ -1,7 +1,8 @@
 """The log of what operators do: a page and files for staff accounts."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, time
+from operator import attrgetter
 from typing import Any, Final
 
 from django import forms
@@ -20,22 +21,19 @@ from arena.pages.permissions import staff_only
 
 FORMATS: Final = {"csv": "CSV", "jsonl": "JSON Lines"}
 
-TABLE: Final = Table(
-    "audit",
-    {
-        "number": Type.INTEGER,
-        "at": Type.MOMENT,
-        "kind": Type.TEXT,
-        "what": Type.TEXT,
-        "by": Type.TEXT,
-        "account": Type.TEXT,
-        "rater": Type.TEXT,
-        "study": Type.TEXT,
-        "note": Type.TEXT,
-        "request": Type.TEXT,
-    },
-    complete=True,
-)
+COLUMNS: Final[dict[str, tuple[Type, Callable[[StudyEvent], Any]]]] = {
+    "number": (Type.INTEGER, attrgetter("pk")),
+    "at": (Type.MOMENT, attrgetter("at")),
+    "kind": (Type.TEXT, attrgetter("kind")),
+    "what": (Type.TEXT, StudyEvent.get_kind_display),
+    "by": (Type.TEXT, attrgetter("who")),
+    "account": (Type.TEXT, lambda event: event.account and event.account.get_username()),
+    "rater": (Type.TEXT, lambda event: event.rater and event.rater.slug),
+    "study": (Type.TEXT, lambda event: (event.study.slug if event.study else event.study_slug) or None),
+    "note": (Type.TEXT, lambda event: event.note or None),
+    "request": (Type.TEXT, lambda event: event.request or None),
+}
+TABLE: Final = Table("audit", {name: kind for name, (kind, _) in COLUMNS.items()}, complete=True)
 
 CHUNK: Final = 1000
 _DAY: Final = ["%Y-%m-%d", "%d %b %Y", "%d %B %Y"]
@@ -87,17 +85,15 @@ class FilterForm(forms.Form):
         found = StudyEvent.objects.select_related("by", "account", "rater", "study")
         if not self.is_valid():
             return found.none()
-        asked = self.cleaned_data
-        if asked["by"]:
-            found = found.filter(Q(by__username=asked["by"]) | Q(account__username=asked["by"]))
-        if asked["study"]:
-            found = found.filter(Q(study__slug=asked["study"]) | Q(study=None, study_slug=asked["study"]))
-        if asked["kind"]:
-            found = found.filter(kind=asked["kind"])
-        if asked["since"]:
-            found = found.filter(at__gte=datetime.combine(asked["since"], time.min, UTC))
-        if asked["until"]:
-            found = found.filter(at__lte=datetime.combine(asked["until"], time.max, UTC))
+        by, study, kind, since, until = (self.cleaned_data[name] for name in self.fields)
+        for asked, lines in (
+            (by, Q(by__username=by) | Q(account__username=by)),
+            (study, Q(study__slug=study) | Q(study=None, study_slug=study)),
+            (kind, Q(kind=kind)),
+            (since, since and Q(at__gte=datetime.combine(since, time.min, UTC))),
+            (until, until and Q(at__lte=datetime.combine(until, time.max, UTC))),
+        ):
+            found = found.filter(lines) if asked else found
         return found
 
 
@@ -129,15 +125,4 @@ def audit_file(request: HttpRequest, form: str) -> HttpResponseBase:
 
 def _rows(events: "QuerySet[StudyEvent]") -> Iterator[Row]:
     for event in events.iterator(CHUNK):
-        yield {
-            "number": event.pk,
-            "at": event.at,
-            "kind": event.kind,
-            "what": event.get_kind_display(),
-            "by": event.who,
-            "account": event.account.get_username() if event.account else None,
-            "rater": event.rater.slug if event.rater else None,
-            "study": (event.study.slug if event.study else event.study_slug) or None,
-            "note": event.note or None,
-            "request": event.request or None,
-        }
+        yield {name: value(event) for name, (_, value) in COLUMNS.items()}

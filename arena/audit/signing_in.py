@@ -1,5 +1,7 @@
 """What operators' accounts go through: sign-ins, failures, lock-outs, passwords and second factors."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from allauth.account import signals as accounts
@@ -7,6 +9,7 @@ from allauth.account.authentication import get_authentication_records
 from allauth.mfa import signals as second_factor
 from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import User
+from django.dispatch import Signal
 from django.http import HttpRequest
 
 from arena.audit.recording import Kind, record
@@ -34,51 +37,38 @@ def failed(name: str, *, locked_out: bool) -> None:
         record(Kind.LOCKED_OUT, None, "After too many wrong passwords.", account=account)
 
 
-def connect() -> None:
-    accounts.user_logged_in.connect(_signed_in)
-    accounts.password_changed.connect(_password_changed)
-    accounts.password_reset.connect(_password_reset)
-    second_factor.authentication_failed.connect(_wrong_code)
-    second_factor.authenticator_added.connect(_added)
-    second_factor.authenticator_removed.connect(_removed)
-    second_factor.authenticator_reset.connect(_renewed)
-
-
-def _of_operator(kind: Kind, user: User, note: str, *, own: bool = True) -> None:
-    if is_operator(user):
-        record(kind, user if own else None, note, account=user)
-
-
-def _signed_in(request: HttpRequest, user: User, sociallogin: Any = None, **_: Any) -> None:
+def _signed_in(request: HttpRequest, user: User, sociallogin: Any = None, **_: Any) -> str:
     how = sociallogin.provider.app.name if sociallogin else "password"
     steps = get_authentication_records(request, user)
     factors = [_FACTORS[step["type"]].lower() for step in steps if step.get("type") in _FACTORS]
-    _of_operator(Kind.SIGNED_IN, user, f"By {' and '.join([how, *factors[-1:]])}.")
+    return f"By {' and '.join([how, *factors[-1:]])}."
 
 
-def _password_changed(user: User, **_: Any) -> None:
-    _of_operator(Kind.PASSWORD, user, "")
+def _factor(done: str) -> Callable[..., str]:
+    def note(authenticator: Authenticator, **_: Any) -> str:
+        return f"{_FACTORS.get(authenticator.type, str(authenticator.type))} {done}."
+
+    return note
 
 
-def _password_reset(user: User, **_: Any) -> None:
-    _of_operator(Kind.PASSWORD, user, "By a link sent by mail.")
+_HEARD: Final[tuple[tuple[Signal, Kind, str | Callable[..., str]], ...]] = (
+    (accounts.user_logged_in, Kind.SIGNED_IN, _signed_in),
+    (accounts.password_changed, Kind.PASSWORD, ""),
+    (accounts.password_reset, Kind.PASSWORD, "By a link sent by mail."),
+    (second_factor.authentication_failed, Kind.SIGN_IN_FAILED, "Wrong code of the second factor."),
+    (second_factor.authenticator_added, Kind.SECOND_FACTOR, _factor("added")),
+    (second_factor.authenticator_removed, Kind.SECOND_FACTOR, _factor("removed")),
+    (second_factor.authenticator_reset, Kind.SECOND_FACTOR, _factor("made anew")),
+)
+"""What allauth tells of an account, and what the log then says of that of an operator."""
 
 
-def _wrong_code(request: HttpRequest, user: User, **_: Any) -> None:
-    _of_operator(Kind.SIGN_IN_FAILED, user, "Wrong code of the second factor.", own=False)
+def connect() -> None:
+    for signal, kind, note in _HEARD:
+        signal.connect(partial(_hear, kind, note), weak=False, dispatch_uid="audit")
 
 
-def _factor(authenticator: Authenticator) -> str:
-    return _FACTORS.get(authenticator.type, str(authenticator.type))
-
-
-def _added(user: User, authenticator: Authenticator, **_: Any) -> None:
-    _of_operator(Kind.SECOND_FACTOR, user, f"{_factor(authenticator)} added.")
-
-
-def _removed(user: User, authenticator: Authenticator, **_: Any) -> None:
-    _of_operator(Kind.SECOND_FACTOR, user, f"{_factor(authenticator)} removed.")
-
-
-def _renewed(user: User, authenticator: Authenticator, **_: Any) -> None:
-    _of_operator(Kind.SECOND_FACTOR, user, f"{_factor(authenticator)} made anew.")
+def _hear(kind: Kind, note: str | Callable[..., str], user: User, **told: Any) -> None:
+    if is_operator(user):
+        by = None if kind == Kind.SIGN_IN_FAILED else user
+        record(kind, by, note if isinstance(note, str) else note(user=user, **told), account=user)

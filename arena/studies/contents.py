@@ -21,7 +21,7 @@ from arena.models import Completion, Contestant, Pair, Prompt, Study
 from arena.pages.names import NamedForm
 from arena.pages.operating import INVALID, download, paged, show
 from arena.pages.permissions import OperatorRequest, operator
-from arena.pages.written import LineField, MarkdownField
+from arena.pages.written import LineField, LinesField, MarkdownField
 from arena.studies import changes, counts
 
 CHUNK = 500
@@ -144,22 +144,15 @@ def known_pairs(study: Study) -> QuerySet[Pair]:
     return found.defer(*texts).order_by("-use", "pk")
 
 
-class BenchmarksField(forms.CharField):
+class BenchmarksField(LinesField):
     """Scores by benchmark: lines of name, colon and number."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**{"required": False, "widget": forms.Textarea({"rows": 4}), **options})
-
     def prepare_value(self, value: Any) -> Any:
-        return (
-            "\n".join(f"{name}: {score}" for name, score in value.items())
-            if isinstance(value, dict)
-            else value
-        )
+        is_stored = isinstance(value, dict)
+        return "\n".join(f"{name}: {score}" for name, score in value.items()) if is_stored else value
 
     def to_python(self, value: Any) -> Any:
-        lines = [line.strip() for line in (super().to_python(value) or "").splitlines()]
-        scores = [self._benchmark(line) for line in lines if line]
+        scores = [self._benchmark(line) for line in super().to_python(value)]
         if len(dict(scores)) < len(scores):
             raise forms.ValidationError("Name each benchmark once.")
         return dict(scores)
@@ -175,12 +168,6 @@ class BenchmarksField(forms.CharField):
         if wrong := [": ".join(filter(None, fault)) for fault in benchmark_faults(value)]:
             raise forms.ValidationError(wrong)
 
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        try:
-            return bool((initial or {}) != self.to_python(data))
-        except forms.ValidationError:
-            return True
-
 
 _ON_PAGES = ("family", "organisation", "licence", "size")
 
@@ -188,6 +175,7 @@ _ON_PAGES = ("family", "organisation", "licence", "size")
 class ContestantForm(NamedForm):
     benchmarks = BenchmarksField(
         label="Scores on other benchmarks",
+        widget=forms.Textarea({"rows": 4}),
         help_text="One per line, for example MMLU: 69.8. Columns of the leaderboard, not part of scores.",
     )
 
