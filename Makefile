@@ -1,7 +1,7 @@
 # Likert Arena. `make help` lists the targets; everything else is in arena/process/bootstrap.py and tests/run.py.
 
 .DEFAULT_GOAL := help
-.PHONY: help run install operator parquet local test local-test lint faults servers bench simulations lock plotly
+.PHONY: help run install operator parquet local test golden local-test lint faults servers bench simulations lock plotly
 PYTHON_NEEDED := Likert Arena needs Python 3.11 or newer; install it, or name one: make $(or $(MAKECMDGOALS),run) PYTHON=/path/to/python3.11
 # The first of these that is new enough runs the steps; PYTHON alone where it is given.
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python3.14 python)
@@ -46,6 +46,8 @@ local: ## add what features of a model on this machine need (torch, transformers
 
 test: _install-dev ## linters and the whole suite: SQLite, PostgreSQL with Redis, a real browser
 	@.venv/bin/python -m tests.run
+golden: _install-dev ## write anew what tests/golden holds, after a change of answers that is meant
+	@ARENA_GOLDEN=write .venv/bin/python -m pytest -q tests/golden
 local-test: _install-dev ## the tests of `make local`, which make test leaves out
 	@$(call BOOTSTRAP,local,exit 1)
 	@.venv/bin/python -m pytest tests/local
