@@ -16,7 +16,7 @@ from judging.endpoints.costs import Prices
 from judging.endpoints.keys import KeyVariableError, check_key_variable, read_key, unset_key
 from judging.endpoints.reaching import RefusedAddressError, check_address
 from judging.endpoints.simulated import Simulation
-from judging.models import Endpoint, Judge, JudgeCall, Panel, Price
+from judging.models import Author, Endpoint, Judge, JudgeCall, Panel, Price
 from judging.protocols.answer_scales import POINTS, UNUSED
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.customization import MOST_SAMPLES, check_parameters, wording_problems
@@ -73,6 +73,8 @@ def store_with_rater(owner: Judge | Panel) -> None:
     """Save a judge or panel and its rater; raises JudgeError for what the models' own checks find."""
     rater = owner.rater
     others = Rater.objects.filter(kind=Rater.Kind.JUDGE, study=None).exclude(pk=rater.pk or 0)
+    if others.filter(slug=rater.slug).exists():
+        raise JudgeError(f'Another judge or panel has the short name "{rater.slug}".', "slug")
     before = Rater.objects.filter(pk=rater.pk or 0).values_list("name", flat=True).first()
     try:
         check_name(rater.name, others, before)
@@ -120,8 +122,6 @@ def create_judge(slug: str, name: str, judge: Judge, by: Visitor | None = None) 
     check(judge)
     if judge.endpoint:
         judge.endpoint = store_endpoint(judge.endpoint)
-    if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
-        raise JudgeError(f'Another judge has the short name "{slug}".', "slug")
     judge.rater = Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name, simulated=judge.is_simulated)
     store_with_rater(judge)
     asked = "simulated" if judge.is_simulated else f"{judge.model} at {judge.base_url}"
@@ -185,11 +185,7 @@ def check(judge: Judge) -> None:
     """Raise JudgeError for settings that no judge can have; names of protocols and addresses become the usual
     ones."""
     judge.protocol = _check_protocol(judge).name
-    reserved = RESERVED & set(judge.options)
-    if reserved:
-        raise JudgeError(f"The options must not set {', '.join(sorted(reserved))}.", "options")
-    if judge.max_tokens is not None and not 1 <= judge.max_tokens <= MOST_TOKENS:
-        raise JudgeError(f"Max tokens must be from 1 to {MOST_TOKENS:,}.", "max_tokens")
+    check_sampling(judge)
     if judge.is_simulated:
         try:
             Simulation.from_options(judge.simulation)
@@ -199,6 +195,14 @@ def check(judge: Judge) -> None:
         raise JudgeError("The judge needs a model and its address.", "model")
     else:
         check_endpoint(judge.endpoint)
+
+
+def check_sampling(asks: Judge | Author) -> None:
+    """Raise JudgeError for options or a limit of tokens that no request can have."""
+    if reserved := RESERVED & set(asks.options):
+        raise JudgeError(f"The options must not set {', '.join(sorted(reserved))}.", "options")
+    if asks.max_tokens is not None and not 1 <= asks.max_tokens <= MOST_TOKENS:
+        raise JudgeError(f"Max tokens must be from 1 to {MOST_TOKENS:,}.", "max_tokens")
 
 
 def check_endpoint(endpoint: Endpoint) -> None:
@@ -262,18 +266,13 @@ def slug_of(name: str) -> str:
     return free_slug(base, set(judges.values_list("slug", flat=True)))
 
 
-def missing_key(judge: Judge) -> str:
-    """Why the judge's key cannot be read where the arena runs; "" if it can, or none is needed."""
-    return missing_key_of(judge.endpoint) if judge.endpoint else ""
-
-
-def missing_key_of(endpoint: Endpoint) -> str:
-    """The same of an endpoint."""
+def missing_key(endpoint: Endpoint | None) -> str:
+    """Why the key of an endpoint cannot be read where the arena runs; "" if it can, or none is needed."""
     try:
-        key = read_key(endpoint.api_key_env, os.environ)
+        key = read_key(endpoint.api_key_env if endpoint else "", os.environ)
     except KeyVariableError as error:
         return str(error)
-    return "" if key else unset_key(endpoint.api_key_env)
+    return "" if key or not endpoint else unset_key(endpoint.api_key_env)
 
 
 def price_of(model: str, base_url: str) -> Price | None:

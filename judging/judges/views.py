@@ -1,7 +1,7 @@
 import json
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
 from django.contrib import messages
@@ -62,20 +62,35 @@ CONFIG_FIELDS = [name for name in SETTINGS if name in OF_ALL]
 NOT_COPIED = {"protocol", "form", "points", "parameters", "active"}
 """What another judge of the same model sets anew."""
 
-TASKS = {
-    Task.COMPARE: ("Compare", "Which of two answers is better?"),
-    Task.SCORE: ("Score", "How good is one answer?"),
-    Task.CHECK: ("Check", "Which requirements of its prompt does one answer meet?"),
-}
-"""What a judge can be asked to do, in a word and as a question."""
 
-RECOMMENDED = {Task.COMPARE: "likert", Task.SCORE: "direct-score", Task.CHECK: "requirements"}
-WHY_RECOMMENDED = {
-    Task.COMPARE: "likert is recommended: the judge gives the same rating from 1 to 8 as people, in one "
-    "call.",
-    Task.SCORE: "direct-score is recommended for a score from 1 to 5, the others for one from 1 to 10.",
-    Task.CHECK: "requirements is recommended: it asks about one requirement after the other, as "
-    "InFoBench does.",
+class TaskChoice(NamedTuple):
+    """A task that a judge can have, in a word and as a question, and the protocol to begin with."""
+
+    word: str
+    question: str
+    protocol: str
+    why: str
+
+
+TASKS = {
+    Task.COMPARE: TaskChoice(
+        "Compare",
+        "Which of two answers is better?",
+        "likert",
+        "likert is recommended: the judge gives the same rating from 1 to 8 as people, in one call.",
+    ),
+    Task.SCORE: TaskChoice(
+        "Score",
+        "How good is one answer?",
+        "direct-score",
+        "direct-score is recommended for a score from 1 to 5, the others for one from 1 to 10.",
+    ),
+    Task.CHECK: TaskChoice(
+        "Check",
+        "Which requirements of its prompt does one answer meet?",
+        "requirements",
+        "requirements is recommended: it asks about one requirement after the other, as InFoBench does.",
+    ),
 }
 OF_PAIRS = ("form", "points", "rates_criteria", "both_orders")  # fields of judges that compare
 
@@ -99,20 +114,12 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
     slug = forms.SlugField(
         max_length=120, required=False, help_text="Leave empty to use the name. It cannot be changed later."
     )
-    protocol = forms.ChoiceField()
     wording_files = ManyFiles(
         label="Own wording",
         required=False,
         help_text="Text files that replace texts of the protocol, each named like its text, e.g. rate.txt. "
         'Write "__" for the slash of a text such as prepair/compare.',
     )
-    own_wording = forms.MultipleChoiceField(
-        label="Texts with your own wording",
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text="Untick a text to use the protocol's again.",
-    )
-
     field_order = OF_ALL
 
     class Meta:
@@ -122,6 +129,10 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
             **dict.fromkeys(("options", "simulation", "parameters"), JSONInput),
             "samples": up_to(MOST_SAMPLES),
             "max_tokens": up_to(MOST_TOKENS),
+        }
+        widgets = {
+            name: forms.Textarea(attrs={"rows": 3, "class": "mono"})
+            for name in ("options", "simulation", "parameters")
         }
         labels = {"provider": "Kind"}
         help_texts = {
@@ -135,7 +146,6 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         self.add_fields_of_endpoint()
         del self.fields["vocabulary"]  # of models that write
-        self.order_fields(self.field_order)
         self.fields["base_url"].required = False  # of simulated judges
         self.fields["model"].required = self.data.get("provider") != Judge.Provider.SIMULATED
         chosen = self.instance.protocol if self.instance.pk else ""
@@ -143,28 +153,29 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
         self.task = protocol_chosen.task if protocol_chosen else Task(task)
         for name in OF_PAIRS if self.task is not Task.COMPARE else ():
             del self.fields[name]
-        protocol, own = self.fields["protocol"], self.fields["own_wording"]
-        assert isinstance(protocol, forms.ChoiceField)  # noqa: S101 - declared above
-        assert isinstance(own, forms.MultipleChoiceField)  # noqa: S101 - declared above
         offered = [each for each in PROTOCOLS.values() if each.task is self.task]
-        families = groupby(offered, key=lambda each: each.family)
-        protocol.help_text = WHY_RECOMMENDED[self.task]
-        self.initial.setdefault("protocol", RECOMMENDED[self.task])
-        protocol.choices = [
-            (family, [(each.name, f"{each.name}: {each.title}") for each in members])
-            for family, members in families
-        ]
-        for name in ("options", "simulation", "parameters"):
-            self.fields[name].widget = forms.Textarea(attrs={"rows": 3, "class": "mono"})
+        self.fields["protocol"] = forms.ChoiceField(
+            choices=[
+                (family, [(each.name, f"{each.name}: {each.title}") for each in members])
+                for family, members in groupby(offered, key=lambda each: each.family)
+            ],
+            help_text=TASKS[self.task].why,
+        )
+        self.initial.setdefault("protocol", TASKS[self.task].protocol)
         if self.instance.pk:
             self.fields["slug"].disabled = True
             known = {"name": self.instance.name, "slug": self.instance.slug, **values_of(self.instance.asks)}
             self.initial.update(known)
-        if self.instance.wording:
-            own.choices = [(name, name) for name in self.instance.wording]
-            self.initial["own_wording"] = list(self.instance.wording)
-        else:
-            del self.fields["own_wording"]
+        if own := list(self.instance.wording):
+            self.fields["own_wording"] = forms.MultipleChoiceField(
+                label="Texts with your own wording",
+                choices=[(name, name) for name in own],
+                initial=own,
+                required=False,
+                widget=forms.CheckboxSelectMultiple,
+                help_text="Untick a text to use the protocol's again.",
+            )
+        self.order_fields(self.field_order)
 
     def offer_scales_of(self, protocol: str) -> None:
         """Offer only this protocol's answer scales, replacing the field on the page."""
@@ -176,7 +187,7 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
     @property
     def tasks(self) -> list[tuple[Task, str, str]]:
         """The tasks that a new judge can have."""
-        return [] if self.instance.pk else [(task, *words) for task, words in TASKS.items()]
+        return [] if self.instance.pk else [(task, one.word, one.question) for task, one in TASKS.items()]
 
     @property
     def main(self) -> list[BoundField]:
@@ -281,7 +292,7 @@ def judge_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     )
     if request.method == "POST" and form.is_valid() and (stored := form.store(request.user)):
         messages.success(request, f"Saved the judge {stored.name}.")
-        if why := missing_key(stored):
+        if why := missing_key(stored.endpoint):
             messages.warning(request, why)
         study = request.GET.get("study")
         if study and not judge:

@@ -81,8 +81,6 @@ class _MemberRating:
 def create_panel(slug: str, name: str, rule: str, members: Iterable[Judge]) -> Panel:
     """A new panel with its rater. Raises JudgeError saying what is wrong."""
     chosen = _checked(members)
-    if Rater.objects.filter(kind=Rater.Kind.JUDGE, slug=slug, study=None).exists():
-        raise JudgeError(f'Another judge or panel has the short name "{slug}".', "slug")
     panel = Panel(rater=Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name), rule=rule)
     return _stored(panel, chosen)
 

@@ -133,5 +133,5 @@ def _check(judge: Judge) -> None:
         raise JudgeError(f"{judge.name} is inactive.")
     if judge.is_simulated:
         raise JudgeError("A simulated judge has no model that could propose requirements.")
-    if problem := missing_key(judge):
+    if problem := missing_key(judge.endpoint):
         raise JudgeError(problem)

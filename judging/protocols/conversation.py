@@ -63,15 +63,16 @@ class Conversation:
         self._prefix, self._sample = prefix, sample
         self._steps = configured.steps
 
-    def every_key(self) -> list[str]:
-        return [self.key(slot) for step in self._steps for slot in self._configured.slots(step)]
+    def slots(self) -> Iterator[Slot]:
+        """Every question there can be."""
+        for step in self._steps:
+            yield from self._configured.slots(step)
 
     def asks_alike(self, sent: Mapping[str, str]) -> bool:
         """Whether texts sent earlier, by key, show the requirements as they are now."""
         return all(
             rendering.holds_block(sent[self.key(slot)], label, body)
-            for step in self._steps
-            for slot in self._configured.slots(step)
+            for slot in self.slots()
             if self.key(slot) in sent
             for label, body in self._requirements(slot)
         )
@@ -85,14 +86,9 @@ class Conversation:
         if "questions" in named and every:
             yield "QUESTIONS", rendering.numbered(every)
 
-    def keys_about(self, position: int) -> list[str]:
-        slots = [slot for step in self._steps for slot in self._configured.slots(step)]
-        return [self.key(slot) for slot in slots if slot.number in (0, position)]
-
-    def given_keys(self) -> list[str]:
-        """The questions that the prompt's own references answer, where there are any."""
-        given = [step for step in self._steps if step.given and self._configured.value(step.given)]
-        return [self.key(slot) for step in given for slot in self._configured.slots(step)]
+    def is_given(self, slot: Slot) -> bool:
+        """Tell whether the prompt's own references answer a question, where there are any."""
+        return bool(slot.step.given and self._configured.value(slot.step.given))
 
     def key(self, slot: Slot) -> str:
         sample = f"{self._sample + 1}/" if self._sample and self._is_sampled(slot.step) else ""
@@ -175,10 +171,9 @@ class Conversation:
 
     def _replied(self) -> Iterator[tuple[Slot, ReplyText]]:
         """The replies that hold verdicts."""
-        for step in self._steps:
-            for slot in self._configured.slots(step) if step.asks_verdict else ():
-                if reply := self._reply(slot):
-                    yield slot, reply
+        for slot in self.slots():
+            if slot.step.asks_verdict and (reply := self._reply(slot)):
+                yield slot, reply
 
     def _is_ready(self, step: Step) -> bool:
         return all(self._is_done(earlier) for earlier in self._builds_on(step))
@@ -229,12 +224,10 @@ class Conversation:
 
     def _unusable(self) -> Verdict | None:
         """Why a reply without a verdict leaves nothing to build on, as a verdict; else None."""
-        for step in self._steps:
-            if not step.asks_verdict:
-                for slot in self._configured.slots(step):
-                    reply = self._reply(slot)
-                    if reply is not None and (reason := no_text(reply)):
-                        return Verdict(None, reason)
+        for slot in self.slots():
+            reply = None if slot.step.asks_verdict else self._reply(slot)
+            if reply is not None and (reason := no_text(reply)):
+                return Verdict(None, reason)
         return None
 
     # What a question says
@@ -386,8 +379,8 @@ def given(configured: ConfiguredProtocol, pair_texts: Texts) -> dict[str, ReplyT
     """The prompt's own references, by the questions that need not be asked for them."""
     if not pair_texts.references:
         return {}
-    keys = (key for one in _conversations(configured, {}) for key in one.given_keys())
-    return dict.fromkeys(keys, ReplyText(rendering.own_reference(pair_texts.references)))
+    own = ReplyText(rendering.own_reference(pair_texts.references))
+    return {one.key(slot): own for one, slot in _slots(configured) if one.is_given(slot)}
 
 
 def open_keys(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) -> list[str]:
@@ -430,18 +423,22 @@ def criterion_verdicts(
 
 def keys(configured: ConfiguredProtocol) -> list[str]:
     """Every key there can be, in the order of asking, steps included that may turn out not to be needed."""
-    return list(dict.fromkeys(key for one in _conversations(configured, {}) for key in one.every_key()))
+    return list(dict.fromkeys(one.key(slot) for one, slot in _slots(configured)))
 
 
 def keys_about(configured: ConfiguredProtocol, position: int) -> list[str]:
     """The keys of what is asked about a requirement, by itself or together with all others."""
-    return [key for one in _conversations(configured, {}) for key in one.keys_about(position)]
+    return [one.key(slot) for one, slot in _slots(configured) if slot.number in (0, position)]
 
 
 def asks_alike(configured: ConfiguredProtocol, sent: Mapping[str, str]) -> bool:
     """Whether texts sent earlier, by key, are questions of the protocol that show the requirements of now."""
     known = sent.keys() <= set(keys(configured))
     return known and all(one.asks_alike(sent) for one in _conversations(configured, {}))
+
+
+def _slots(configured: ConfiguredProtocol) -> Iterator[tuple[Conversation, Slot]]:
+    return ((one, slot) for one in _conversations(configured, {}) for slot in one.slots())
 
 
 def _conversations(
@@ -459,10 +456,7 @@ class _Vote:
 
     def conversations(self) -> Iterator[Conversation]:
         for voter in self.voters:
-            if isinstance(voter, Conversation):
-                yield voter
-            else:
-                yield from voter.conversations()
+            yield from [voter] if isinstance(voter, Conversation) else voter.conversations()
 
     def verdict(self) -> Verdict:
         verdicts = [voter.verdict() for voter in self.voters]
@@ -475,19 +469,12 @@ def _vote(
     """All samples of a protocol; ``sample`` is that of the protocol around it."""
     count = configured.samples if configured.samples > 1 else configured.protocol.samples
     # Numbers are unique among the samples of samples.
-    return _Vote(
-        [_sample(configured, replies, prefix, sample * count + number) for number in range(count)],
-        configured.scale.points,
-    )
-
-
-def _sample(
-    configured: ConfiguredProtocol, replies: Mapping[str, ReplyText], prefix: str, sample: int
-) -> "_Vote | Conversation":
-    parts = configured.protocol.parts
+    numbers = range(sample * count, (sample + 1) * count)
+    parts, points = configured.protocol.parts, configured.scale.points
     if not parts:
-        return Conversation(configured, replies, prefix, sample)
+        return _Vote([Conversation(configured, replies, prefix, number) for number in numbers], points)
+    names = [(configured.of_part(part), f"{prefix}{part.name}/") for part in parts]
     return _Vote(
-        [_vote(configured.of_part(part), replies, f"{prefix}{part.name}/", sample) for part in parts],
-        configured.scale.points,
+        [_Vote([_vote(part, replies, name, number) for part, name in names], points) for number in numbers],
+        points,
     )

@@ -150,7 +150,7 @@ def _judges() -> list[dict[str, object]]:
             "judge": judge,
             "run": last.get(judge.pk),
             "cost": ", ".join(costs[judge.pk]),
-            "missing_key": missing_key(judge),
+            "missing_key": missing_key(judge.endpoint),
         }
         for judge in Judge.objects.whole()
     ]
@@ -170,7 +170,7 @@ def try_judge(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 
 def _tried(form: JudgeForm, by: Visitor) -> dict[str, object]:
     wanted = form.wanted()
-    if problem := missing_key(wanted):  # nobody is asked, so the next test need not wait
+    if problem := missing_key(wanted.endpoint):  # nobody is asked, so the next test need not wait
         return {"problem": problem}
     trial = f"trial by {by.pk}"
     if wait := limiting.start_trial(trial):

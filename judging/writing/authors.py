@@ -7,7 +7,7 @@ from arena.models import Contestant, Study
 from arena.pages.names import check_name
 from arena.pages.permissions import Visitor
 from arena.texts.slugs import free_slug, slug_from
-from judging.judges.services import MOST_TOKENS, RESERVED, JudgeError, drop_unused, store_endpoint, storing
+from judging.judges.services import JudgeError, check_sampling, drop_unused, store_endpoint, storing
 from judging.models import Author
 
 SAMPLING = ("temperature", "max_tokens", "options")
@@ -19,7 +19,7 @@ def configure_author(study: Study, name: str, wanted: Author, by: Visitor | None
 
     Raises JudgeError.
     """
-    _check(wanted)
+    check_sampling(wanted)
     contestant = _contestant(study, name)
     author = Author.objects.filter(contestant=contestant).select_related("endpoint").first()
     before = author.endpoint if author else None
@@ -33,13 +33,6 @@ def configure_author(study: Study, name: str, wanted: Author, by: Visitor | None
     sampled = f"temperature {author.temperature}, max tokens {author.max_tokens}"
     record(Kind.JUDGE, by, f"{name} is asked as {author.endpoint}, {sampled}.", study=study)
     return author
-
-
-def _check(wanted: Author) -> None:
-    if reserved := RESERVED & set(wanted.options):
-        raise JudgeError(f"The options must not set {', '.join(sorted(reserved))}.")
-    if wanted.max_tokens is not None and not 1 <= wanted.max_tokens <= MOST_TOKENS:
-        raise JudgeError(f"Max tokens must be from 1 to {MOST_TOKENS:,}.")
 
 
 def _contestant(study: Study, name: str) -> Contestant:

@@ -13,7 +13,7 @@ from arena.pages.permissions import Visitor
 from arena.texts.dialogue import Message
 from judging.endpoints.client import NoReplyError, Reply, refusal
 from judging.endpoints.scoring import Read, ToRead, Way
-from judging.judges.services import JudgeError, missing_key_of
+from judging.judges.services import JudgeError, missing_key
 from judging.models import Author, TrialCall
 from judging.runs import limiting
 from judging.spending import trials
@@ -30,7 +30,7 @@ def probe(author: Author, by: Visitor | None = None) -> None:
     """Find out and store what an author's endpoint gives. Raises JudgeError where nobody can tell."""
     check_may_spend(by)
     endpoint = author.endpoint
-    if problem := missing_key_of(endpoint):
+    if problem := missing_key(endpoint):
         raise JudgeError(problem)
     trial = f"probe of {endpoint.pk}"
     if wait := limiting.start_trial(trial):

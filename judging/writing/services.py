@@ -30,7 +30,7 @@ from judging.endpoints.scoring import ToRead, before_answer
 from judging.endpoints.traces import pack
 from judging.judges.asked import AskedModel
 from judging.judges.rights import WHOM_TO_ASK, NotAllowedError, may_ask_models
-from judging.judges.services import JudgeError, MissingError, missing_key_of
+from judging.judges.services import JudgeError, MissingError, missing_key
 from judging.models import Author, Trace, WritingCall, WritingRun
 from judging.models.writing import UNANSWERED
 from judging.protocols.replies import ReplyText
@@ -160,7 +160,7 @@ def check_start_reading(author: Author, budget: Decimal | None) -> str:
 
 def _check_money(author: Author, model: AskedModel, budget: Decimal | None) -> str:
     contestant, models = author.contestant, [model]
-    if problem := missing_key_of(author.endpoint):
+    if problem := missing_key(author.endpoint):
         raise JudgeError(problem)
     if budget is not None and budget <= 0:
         raise JudgeError("The budget must be more than 0.")

@@ -17,7 +17,7 @@ from arena.pages.operating import refuse
 from arena.pages.permissions import Visitor, staff_only
 from judging.judges.forms import AmountField, AskedForm, values_of
 from judging.judges.rights import may_ask_models
-from judging.judges.services import MOST_TOKENS, JudgeError, enter_price, missing_key_of
+from judging.judges.services import MOST_TOKENS, JudgeError, enter_price, missing_key
 from judging.models import Author, WritingProgress, WritingRun
 from judging.models.writing import errors_of, progress_of
 from judging.writing import reading, services
@@ -144,7 +144,7 @@ def author_form(request: HttpRequest, slug: str, contestant: str = "") -> HttpRe
     form = AuthorForm(request.POST or None, study=study, author=author, initial=wanted)
     if request.method == "POST" and form.is_valid() and (stored := form.store(request.user)):
         messages.success(request, f"Saved {stored.contestant.name}.")
-        if why := missing_key_of(stored.endpoint):
+        if why := missing_key(stored.endpoint):
             messages.warning(request, why)
         return redirect("judge_author", slug, stored.contestant.slug)
     known = study.contestants.filter(author=None, kind=Contestant.Kind.MODEL).values_list("name", flat=True)

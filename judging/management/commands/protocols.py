@@ -25,29 +25,21 @@ class Command(ArenaCommand):
         parser.add_argument("--write", metavar="FOLDER", help="write the texts of NAME into a folder")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        name = options["name"]
-        if options["write"] and not name:
+        name, folder = options["name"], options["write"]
+        if folder and not name:
             raise CommandError("Name the protocol whose texts to write: protocols NAME --write FOLDER.")
         if options["markdown"] and name:
             raise CommandError("--markdown writes all protocols. Leave NAME out.")
+        every, one = PROTOCOLS.values(), _named(name) if name else None
         if options["markdown"]:
-            self.stdout.write(markdown(PROTOCOLS.values()), ending="")
-        elif not name:
-            self.stdout.write(
-                _as_json([described(protocol) for protocol in PROTOCOLS.values()])
-                if options["json"]
-                else listing(PROTOCOLS.values())
-            )
-        elif options["write"]:
-            written = _write(_named(name), Path(options["write"]))
-            self.stdout.write("\n".join(str(path) for path in written))
+            self.stdout.write(markdown(every), ending="")
+        elif one and folder:
+            self.stdout.write("\n".join(map(str, _write(one, Path(folder)))))
+        elif options["json"]:
+            facts = {**described(one), "texts": dict(one.texts)} if one else list(map(described, every))
+            self.stdout.write(json.dumps(facts, indent=2, ensure_ascii=False))
         else:
-            protocol = _named(name)
-            self.stdout.write(
-                _as_json({**described(protocol), "texts": dict(protocol.texts)})
-                if options["json"]
-                else in_full(protocol)
-            )
+            self.stdout.write(in_full(one) if one else listing(every))
 
 
 def _named(name: str) -> Protocol:
@@ -55,10 +47,6 @@ def _named(name: str) -> Protocol:
         return PROTOCOLS.named(name)
     except UnknownProtocolError as error:
         raise CommandError(str(error)) from error
-
-
-def _as_json(found: object) -> str:
-    return json.dumps(found, indent=2, ensure_ascii=False)
 
 
 def _write(protocol: Protocol, folder: Path) -> list[Path]:

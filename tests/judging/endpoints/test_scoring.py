@@ -65,20 +65,6 @@ def test_without_ids_the_written_token_is_the_one_beyond_the_likeliest_or_the_fi
 
 
 @pytest.mark.parametrize(
-    ("tokens", "answer", "before"),
-    [
-        (["Hi", ".", " A", " b"], "A b", 2),
-        (["Hi", ".\n\nA", " b"], "A b", 1),  # a token that holds the end of the prompt, too
-        (["Gr", "�", "�", "e", " Hi"], "Hi", 4),
-        (["日", "本", "川"], "本川", 1),
-        (["a", "b"], "a b", 0),
-    ],
-)
-def test_the_answer_is_found_at_the_end_of_what_was_read(tokens: list[str], answer: str, before: int) -> None:
-    assert before_answer(tokens, said(answer)) == before
-
-
-@pytest.mark.parametrize(
     ("reply", "said"),
     [
         ({}, "no prompt_logprobs"),

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from judging.endpoints.client import Request
+from judging.endpoints.client import NoReplyError, Request
 from judging.endpoints.simulated import SimulatedClient, Simulation
 from judging.protocols import conversation
 from judging.protocols.answer_scales import FORMS, AnswerScale, answer_scale
@@ -101,6 +101,11 @@ def test_a_single_answer_is_rated_by_its_own_strength(name: str) -> None:
         assert found == [[2, 2], [1, 1]]
     else:
         assert found[0] < found[1]
+
+
+def test_an_answer_without_a_strength_gets_no_reply() -> None:
+    with pytest.raises(NoReplyError, match="no strength is stated for weak"):
+        make_client(make_question(answer_scale("binary", 2)), strengths={"strong": 1}).ask(REQUEST)
 
 
 def test_samples_and_orders_have_errors_of_their_own() -> None:

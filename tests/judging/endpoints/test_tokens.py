@@ -8,12 +8,7 @@ import pytest
 from judging.endpoints.client import NoReplyError, Reply, Request, Token
 from judging.endpoints.logprobs import tokens_of, tokens_of_text
 from judging.endpoints.openai_client import OpenAIClient, body_of
-from judging.protocols.answer_scales import answer_scale
-from judging.protocols.parsing import read_verdict
-from judging.protocols.replies import Place, ReplyText
 from tests.judging.endpoints.server import Answer, ChatServer
-
-LIKERT = answer_scale("likert", 8)
 
 
 def make_body(content: str | None = "5", **overrides: Any) -> bytes:
@@ -92,16 +87,6 @@ def test_an_endpoint_without_log_probabilities_is_named_as_such(model: ChatServe
     assert "make a judge" not in str(plain.value)
 
 
-@pytest.mark.parametrize(("finish_reason", "reason"), [("stop", "empty"), ("length", "truncated")])
-@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-def test_thinking_apart_is_no_answer(model: ChatServer, name: str, finish_reason: str, reason: str) -> None:
-    raw = make_body(None, message={name: "5\nB is better."}, choice={})
-    raw = raw.replace(b'"finish_reason": "stop"', f'"finish_reason": "{finish_reason}"'.encode())
-    reply = ask(model, Answer(raw=raw))
-    text = ReplyText(reply.text, reply.finish_reason, reply.refusal)
-    assert read_verdict(text, LIKERT, Place.FIRST_LINE).reason == reason
-
-
 @pytest.mark.parametrize(
     ("tokens", "kept"),
     [
@@ -134,8 +119,3 @@ def test_bytes_that_are_no_characters_have_tokens_too(parts: list[bytes], text: 
     entries = [{"token": text, "bytes": list(part), "logprob": -1.0} for part in parts]
     reply = Reply(text, "stop", "m", tokens=tokens_of({"content": entries}))
     assert tokens_of_text(reply) == reply.tokens
-
-
-def test_an_empty_token_may_be_a_part_or_a_mark() -> None:
-    tokens = tuple(Token(text, -1.0) for text in ["", "你", "!"])
-    assert tokens_of_text(Reply("你!", "stop", "m", tokens=tokens)) == ()

@@ -32,24 +32,6 @@ def test_everything_about_a_judge_can_be_set(staff: Client) -> None:
     assert (judge.form, judge.points) == ("binary", 2)
 
 
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"protocol": "rating"}, "Protocol rating has no answer scale likert: it asks for scores"),
-        ({"parameters": '{"rounds": 2}'}, "Protocol likert has no parameter &quot;rounds&quot;"),
-        ({"parameters": "[1]"}, "Enter a JSON object"),
-        ({"samples": "-1"}, "Enter a number of at least 1."),
-        ({"concurrency": "10001"}, "Enter a number of at most 10,000."),
-        ({"options": '{"top_logprobs": 5}'}, "must not set top_logprobs"),
-    ],
-)
-def test_what_cannot_be_is_explained(staff: Client, change: dict[str, str], sentence: str) -> None:
-    reply = staff.post(NEW, {**FORM, **change})
-    assert reply.status_code == 422
-    assert sentence in reply.content.decode()
-    assert not Judge.objects.exists()
-
-
 def test_a_text_of_the_protocol_can_be_replaced_from_a_file(staff: Client) -> None:
     own = Judge(protocol="likert").current_prompt_hash()
     files = {"wording_files": [text_file("rate.txt", OWN.encode())]}

@@ -1,22 +1,18 @@
 """Configuring judges, and the simulated one."""
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from arena.models import Comparison, Rater
-from arena.rating import scales
-from judging.endpoints.client import NoReplyError, storable
-from judging.endpoints.simulated import Simulation
+from judging.endpoints.client import storable
 from judging.judges import services
 from judging.judges.services import OF_ENDPOINT, SETTINGS, JudgeError, configure_judge
 from judging.models import Endpoint, Judge, JudgeCall, JudgeRun
 from judging.runs.lifecycle import start_run
 from tests.factories import judge_with, make_judge, make_small_study
 from tests.judging.endpoints.server import ChatServer
-from tests.judging.simulating import simulated_rating
 
 
 def config_of(judge: Judge, **overrides: Any) -> Judge:
@@ -104,25 +100,7 @@ def test_simulated_judges_go_the_same_way(arena: Any, model: ChatServer, drain: 
         assert comparison.rationale.startswith("Simulated reply")
 
 
-def ratings(bias: float, points: int = 8) -> Counter[int]:
-    simulation = Simulation.from_options({"noise": 100, "position_bias": bias, "strengths": {"a": 0, "b": 0}})
-    return Counter(simulated_rating(simulation, "a", "b", points, seed) for seed in range(400))
-
-
-@pytest.mark.parametrize("points", scales.POINTS)
-def test_simulated_ratings_lie_on_the_scale_and_follow_the_bias(points: int) -> None:
-    def mean(counts: Counter[int]) -> float:
-        return sum(rating * n for rating, n in counts.items()) / counts.total()
-
-    none, second = ratings(0, points), ratings(150, points)
-    assert set(none) | set(second) <= set(range(1, points + 1))
-    assert abs(mean(none) - (points + 1) / 2) < 0.2
-    assert mean(second) > mean(none) + 0.2
-
-
-def test_no_reply_without_a_strength_and_none_that_cannot_be_stored() -> None:
-    with pytest.raises(NoReplyError, match="no strength is stated for b"):
-        simulated_rating(Simulation(0, 0, {"a": 1}), "a", "b", 8, 1)
+def test_what_cannot_be_stored_is_replaced() -> None:
     texts = ["a\x00b", "\ud800x", "\ud83d\ude00", "plain é"]
     assert [storable(text) for text in texts] == ["a�b", "�x", "😀", "plain é"]
 

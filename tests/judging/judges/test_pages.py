@@ -74,10 +74,13 @@ def test_configuring_a_judge(staff: Client) -> None:
     ("change", "sentence"),
     [
         ({"base_url": ""}, "Enter an address like"),
-        ({"base_url": "http://user:secret@host/v1"}, "Leave the user name and password out of"),
+        ({"protocol": "rating"}, "Protocol rating has no answer scale likert: it asks for scores"),
+        ({"parameters": '{"rounds": 2}'}, "Protocol likert has no parameter &quot;rounds&quot;"),
+        ({"samples": "-1"}, "Enter a number of at least 1."),
+        ({"concurrency": "10001"}, "Enter a number of at most 10,000."),
         ({"api_key_env": "sk-abc"}, "Enter the name of an environment variable"),
         ({"options": "[1]"}, "Enter a JSON object"),
-        ({"options": '{"model": "x"}'}, "must not set model"),
+        ({"options": '{"top_logprobs": 5}'}, "must not set top_logprobs"),
         ({"options": "{"}, "valid JSON"),
         ({"options": '{"top_p": NaN}'}, "nan is not a number that can be stored"),
         ({"options": '{"top_p": 1e999}'}, "inf is not a number that can be stored"),
@@ -86,9 +89,7 @@ def test_configuring_a_judge(staff: Client) -> None:
         ({"simulation": "[" * 100_000}, "valid JSON"),
         ({"simulation": "9" * 5_000}, "valid JSON"),
         ({"provider": "simulated", "simulation": '{"noise": -1}'}, "noise must not be negative"),
-        ({"provider": "simulated", "simulation": '{"loudness": 1}'}, "unknown option loudness"),
-        ({"timeout": "0"}, "The timeout must be more than 0"),
-        ({"slug": "taken"}, "Another judge has the short name &quot;taken&quot;"),
+        ({"slug": "taken"}, "Another judge or panel has the short name &quot;taken&quot;"),
     ],
 )
 def test_bad_configurations_are_explained(change: dict[str, str], sentence: str, staff: Client) -> None:

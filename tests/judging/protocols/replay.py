@@ -52,18 +52,21 @@ SAME, DIFFERENT, UNREAD, TIED = "same winner", "another winner", "not read", "eq
 def outcomes(data: Path, strategy: str) -> Counter[str]:
     """How often the winner of a reply (of a pair of scores) is the recorded one, per order."""
     counts: Counter[str] = Counter()
-    for folder in FOLDERS:
-        for record in json.loads((data / "llmbar" / folder / "gpt-4" / f"{strategy}.json").read_text()):
-            counts.update(_of_scores(record) if strategy in RATINGS else _of_choices(record, strategy))
+    for record in records(data, strategy):
+        counts.update(_of_scores(record) if strategy in RATINGS else _of_choices(record, strategy))
     return counts
+
+
+def records(data: Path, strategy: str) -> Iterator[Mapping[str, Any]]:
+    for folder in FOLDERS:
+        yield from json.loads((data / "llmbar" / folder / "gpt-4" / f"{strategy}.json").read_text())
 
 
 def unread(data: Path, strategy: str) -> list[str]:
     """The last sentences of the replies in which no verdict is found although a winner is recorded."""
     return [
         text.rpartition(". ")[2]
-        for folder in FOLDERS
-        for record in json.loads((data / "llmbar" / folder / "gpt-4" / f"{strategy}.json").read_text())
+        for record in records(data, strategy)
         for text, place, _ in _choices(record, strategy)
         if _read([text, "stop"], BINARY, place).rating is None
     ]

@@ -3,8 +3,6 @@
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from judging.protocols.answer_scales import AnswerScale, answer_scale
 from judging.protocols.parsing import read_verdict
@@ -53,27 +51,6 @@ def test_the_names_of_the_answers_are_exchanged_and_nothing_else(written: str, e
     assert relabelled(exchanged) == written
 
 
-WORDS = [
-    "Answer A",
-    "Answer B",
-    "answers A and B",
-    "Output (b)",
-    "A>B",
-    "[[a]]",
-    "but",
-    "is",
-    "\n",
-    ". ",
-    "x",
-]
-
-
-@given(st.lists(st.sampled_from(WORDS)))
-def test_exchanging_twice_changes_nothing(words: list[str]) -> None:
-    text = " ".join(words)
-    assert relabelled(relabelled(text)) == text
-
-
 @pytest.mark.parametrize("scale", SCALES, ids=lambda scale: scale.name)
 def test_a_verdict_in_words_is_read_back_and_mirrors(scale: AnswerScale) -> None:
     for rating in range(1, scale.points + 1):
@@ -92,14 +69,6 @@ def test_no_verdict_has_no_words_no_side_and_mirrors_to_itself() -> None:
     assert side_of(nothing, 8) == ""
     with pytest.raises(ValueError, match="no verdict"):
         in_words(nothing, SCALES[0])
-
-
-@pytest.mark.parametrize(
-    ("rating", "points", "side"),
-    [(1, 2, "first"), (2, 2, "second"), (2, 3, ""), (3, 5, ""), (4, 8, "first"), (5, 8, "second")],
-)
-def test_the_side_of_a_verdict(rating: int, points: int, side: str) -> None:
-    assert side_of(Verdict(rating), points) == side
 
 
 def test_a_verdict_is_quoted_as_its_reader_sees_it() -> None:

@@ -8,10 +8,9 @@ import pytest
 from judging.protocols import conversation, rendering
 from judging.protocols.answer_scales import answer_scale
 from judging.protocols.catalogue import PROTOCOLS
-from judging.protocols.neutralizing import neutral
-from judging.protocols.protocol import Catalogue, ConfiguredProtocol, Protocol, Step, UnknownProtocolError
+from judging.protocols.protocol import Catalogue, ConfiguredProtocol, Protocol, UnknownProtocolError
 from judging.protocols.rendering import PairTexts, fill
-from judging.protocols.replies import Place, ReplyText
+from judging.protocols.replies import Place
 
 LIKERT = PROTOCOLS["likert"]
 
@@ -67,23 +66,6 @@ def test_no_text_can_close_its_block() -> None:
     assert between(text, "ANSWER B", word) == "hello"
 
 
-@pytest.mark.parametrize(
-    ("written", "shown"),
-    [
-        ("<|im_start|>system", "< |im_start|>system"),
-        ("[/SYSTEM_PROMPT]<tool_call>", "[ /SYSTEM_PROMPT]< tool_call>"),
-        ("[gMASK]<sop><extra_id_0>", "[ gMASK]< sop>< extra_id_0>"),
-        ("<｜User｜>", "< ｜User｜>"),
-        ("<start_of_turn>model", "< start_of_turn>model"),
-        ("[INST] <<SYS>> [/INST]", "[ INST] < <SYS>> [ /INST]"),
-        ("<bos>1</s><s>", "< bos>1< /s>< s>"),
-        ("x <<< y || z, list[int], <b>bold</b>, <<EOF", "x <<< y || z, list[int], <b>bold</b>, <<EOF"),
-    ],
-)
-def test_special_tokens_are_broken_and_other_text_is_left_alone(written: str, shown: str) -> None:
-    assert neutral(written) == shown
-
-
 def test_a_paragraph_with_nothing_to_say_is_left_out() -> None:
     template = "Always.\n\nA list:\n$list\n\n$one and $other\n\nThe end."
     assert fill(template, {"list": "", "one": "", "other": ""}) == "Always.\n\nThe end."
@@ -102,13 +84,6 @@ def test_boundaries_cannot_be_foreseen_and_repeat_for_the_same_question() -> Non
     texts = pair_texts(second=[f"<<<END ANSWER B {word}>>>"])
     assert boundary(texts) != word
     assert boundary(texts) not in texts.second[0]
-
-
-@pytest.mark.parametrize(("points", "last"), [(2, "2: B is better"), (5, "5: B is much better")])
-def test_the_scale_is_shown_in_words(points: int, last: str) -> None:
-    text = asked(pair_texts(), points)
-    assert last in text
-    assert f"from 1 to {points}." in text
 
 
 def test_the_hash_follows_everything_that_shapes_the_wording() -> None:
@@ -148,19 +123,3 @@ def test_the_catalogue_refuses_two_of_one_name_and_names_those_there_are() -> No
         Catalogue(LIKERT, LIKERT)
     with pytest.raises(UnknownProtocolError, match='Unknown protocol "x"; choose one of likert'):
         PROTOCOLS.named("x")
-
-
-def test_a_second_step_carries_the_conversation() -> None:
-    steps = (Step("a", "one"), Step("b", "two $verdict", continues="a"))
-    twice = configured(Protocol("twice", "", "", "", steps))
-    replies = {"a": ReplyText("<think>hm</think>thinking aloud")}
-    (question,) = conversation.next_questions(twice, pair_texts(), replies)
-    assert question.key == "b"
-    assert question.messages[:2] == [
-        {"role": "user", "content": "one"},
-        {"role": "assistant", "content": "thinking aloud"},
-    ]
-    assert question.messages[2]["content"].startswith("two Your verdict is one whole number")
-    replies["b"] = ReplyText("5")
-    assert conversation.next_questions(twice, pair_texts(), replies) == []
-    assert conversation.verdict(twice, replies).rating == 5

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating import scales
 from judging.protocols import conversation
 from judging.protocols.answer_scales import answer_scale
 from judging.protocols.conversation import Question
@@ -109,22 +108,6 @@ def test_samples_share_aids_but_not_the_scores_of_single_answers() -> None:
     assert conversation.verdict(configured, said).rating == 3
 
 
-def test_the_majority_of_samples_decides() -> None:
-    configured = make_configured(RATE, samples=3)
-    said = {"rate": ReplyText("7"), "2/rate": ReplyText("2"), "3/rate": ReplyText("6")}
-    assert ask(configured, said) == {}
-    assert conversation.verdict(configured, said).rating == 6
-    assert conversation.verdict(configured, {**said, "3/rate": ReplyText("")}).reason == "undecided"
-
-
-def test_what_does_not_build_on_each_other_is_asked_at_once() -> None:
-    both = Step("rate", "$aid $answers $look_a $look_b $verdict")
-    configured = make_configured(AID, LOOK, both)
-    assert list(ask(configured)) == ["aid", "look.first", "look.second"]
-    assert list(ask(configured, replies(aid="a", look__first="b"))) == ["look.second"]
-    assert list(ask(configured, replies(aid="a", look__first="b", look__second="c"))) == ["rate"]
-
-
 def test_who_speaks_in_turn_sees_what_was_said_before() -> None:
     speak = Step("speak", "$answers $item $earlier $verdict", each="roles", in_turn=True, label="role")
     configured = make_configured(
@@ -155,16 +138,6 @@ def test_a_step_that_continues_itself_is_one_conversation() -> None:
     ]
 
 
-def test_conversations_about_two_answers_stay_apart() -> None:
-    look = Step("look", "$answer $item", about=About.COMPLETION, each="n", in_turn=True, continues="look")
-    rate = Step("rate", "$answers $look_a $look_b $verdict")
-    configured = make_configured(look, rate, parameters={"n": Parameter(2, "")})
-    assert list(ask(configured)) == ["look.1.first", "look.1.second"]
-    said = replies(look__1__first="of the first", look__1__second="of the second")
-    for question in ask(configured, said).values():
-        assert [message["content"] for message in question.messages[1:-1]] == [f"of the {question.side}"]
-
-
 def test_every_message_of_a_conversation_has_a_boundary_of_its_own() -> None:
     configured = make_configured(
         Step("weigh", "$answers"), Step("rate", "$answers $verdict", continues="weigh")
@@ -177,22 +150,6 @@ def test_every_message_of_a_conversation_has_a_boundary_of_its_own() -> None:
 
 def _words(text: str) -> list[str]:
     return [line.split()[-1] for line in text.splitlines() if line.startswith("<<<BEGIN")]
-
-
-def test_the_other_order_asks_what_the_swapped_pair_is_asked_first() -> None:
-    configured = make_configured(RATE, OTHER, decide=last_of("rate"))
-    there, back = ask(configured), ask(configured, texts=make_texts().swapped())
-    assert there["other"].messages == back["rate"].messages
-    assert there["rate"].messages == back["other"].messages
-    assert there["rate"].messages != there["other"].messages
-    assert (there["rate"].sample, there["other"].sample) == (0, 0)
-
-
-@given(st.sampled_from(scales.POINTS), st.data())
-def test_a_verdict_in_the_other_order_is_mirrored(points: int, data: st.DataObject) -> None:
-    rating = data.draw(st.integers(1, points))
-    configured = make_configured(OTHER, scale=answer_scale("likert", points))
-    assert conversation.verdict(configured, replies(other=str(rating))).rating == points + 1 - rating
 
 
 def test_replies_about_the_other_order_are_quoted_in_ones_own() -> None:
@@ -226,16 +183,6 @@ def test_scores_of_single_answers_are_not_mirrored() -> None:
     assert last(question).index("Verdict: 1") < last(question).index("Verdict: 9")
 
 
-def test_evaluations_are_shown_by_the_side_they_take() -> None:
-    decide = Step("sum", "For A: $for_a For B: $for_b $verdict", needed=contradict("rate", "other"))
-    configured = make_configured(RATE, OTHER, decide, place=Place.LAST_LINE)
-    said = replies(rate="B leads.\n7", other="Answer B leads.\n7")
-    (question,) = ask(configured, said).values()
-    text = last(question)
-    places = [text.index(part) for part in ("For A:", "Answer A leads.", "For B:", "B leads.\n\n")]
-    assert places == sorted(places)
-
-
 def test_a_step_that_is_not_needed_is_not_asked() -> None:
     decide = Step("sum", "$for_a $for_b $verdict", needed=contradict("rate", "other"))
     configured = make_configured(RATE, OTHER, decide, decide=last_of("rate", "sum"))
@@ -261,17 +208,6 @@ def test_what_builds_on_a_step_that_is_not_needed_waits_until_that_is_known() ->
     assert "BEGIN SUM" not in last(question)
 
 
-def test_a_step_can_depend_on_a_parameter() -> None:
-    aid = Step("aid", "$query", about=About.PROMPT, only="with_aid")
-    rate = Step("rate", "An aid:\n$aid\n\n$answers $verdict")
-    for wanted, asked in ((False, ["rate"]), (True, ["aid"])):
-        configured = make_configured(aid, rate, parameters={"with_aid": Parameter(wanted, "")})
-        assert list(ask(configured)) == asked
-        assert conversation.keys(configured) == ([*asked, "rate"] if wanted else asked)
-    without = make_configured(aid, rate, parameters={"with_aid": Parameter(False, "")})
-    assert "An aid:" not in last(ask(without)["rate"])
-
-
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
@@ -295,37 +231,6 @@ def test_a_part_that_ends_unscored_leaves_the_decision_to_the_others() -> None:
     said = {"aided/aid": ReplyText(""), "plain/rate": ReplyText("7")}
     assert ask(configured, said) == {}
     assert conversation.verdict(configured, said).rating == 7
-
-
-def test_questions_about_one_answer_or_the_prompt_are_the_same_in_any_pair() -> None:
-    configured = make_configured(AID, LOOK, Step("rate", "$aid $look_a $look_b $verdict"))
-    there, back = ask(configured), ask(configured, texts=make_texts().swapped())
-    assert there["look.first"].messages == back["look.second"].messages
-    elsewhere = ask(configured, texts=make_texts(second=["other"]))
-    assert there["look.first"].messages == elsewhere["look.first"].messages
-    assert there["look.first"].messages != there["look.second"].messages
-    assert "hello" not in last(there["look.first"])
-    assert there["aid"].messages == back["aid"].messages == elsewhere["aid"].messages
-    assert "ANSWER" not in last(there["aid"])
-
-
-def test_author_and_temperature_go_with_the_question() -> None:
-    aid = Step("aid", "$query", about=About.PROMPT, author="author", temperature=0.3)
-    rate = Step("rate", "$answers $verdict")
-    parameters = {"author": Parameter("gpt-4o", "")}
-    configured = make_configured(aid, rate, parameters=parameters, temperature=0.7)
-    asked = {key: (one.author, one.temperature) for key, one in ask(configured).items()}
-    assert asked == {"aid": ("gpt-4o", 0.3), "rate": ("", 0.7)}
-    other = make_configured(aid, rate, parameters=parameters, given={"author": "judge:other"})
-    assert ask(other)["aid"].author == "judge:other"
-    assert ask(other)["rate"].temperature is None
-
-
-def test_an_operators_words_replace_those_of_the_protocol() -> None:
-    configured = make_configured(RATE, OTHER, wording={"rate": "Well? $answer_b $answer_a $verdict"})
-    asked = ask(configured)
-    assert last(asked["rate"]).startswith("Well? <<<BEGIN ANSWER B")
-    assert not last(asked["other"]).startswith("Well?")
 
 
 def test_steps_that_share_a_text_share_its_wording_and_that_of_a_part_is_its_own() -> None:
