@@ -6,6 +6,7 @@ from django import forms
 from django.contrib import admin
 
 from arena.admin import look_up
+from judging.judges.forms import CurrencyField
 from judging.judges.services import JudgeError, check_url
 from judging.models import (
     Author,
@@ -23,11 +24,8 @@ from judging.models import (
 
 
 class PriceForm(forms.ModelForm):  # type: ignore[type-arg]
-    currency = forms.RegexField(
-        r"^[A-Z]{3}$",
-        initial="USD",
-        help_text="Three capital letters, such as USD or EUR. All models of a judge need one currency.",
-        error_messages={"invalid": "Enter three capital letters, such as USD."},
+    currency = CurrencyField(
+        help_text="Three capital letters, such as USD or EUR. All models of a judge need one currency."
     )
 
     class Meta:

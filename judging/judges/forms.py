@@ -27,18 +27,20 @@ class AmountField(forms.DecimalField):
         return format(value.normalize(), "f") if isinstance(value, Decimal) else value
 
 
+class CurrencyField(forms.RegexField):
+    """The three letters of a currency."""
+
+    def __init__(self, **options: Any) -> None:
+        invalid = {"invalid": "Enter three capital letters, such as USD."}
+        super().__init__(r"^[A-Z]{3}$", initial="USD", error_messages=invalid, **options)
+
+
 class AskedForm(forms.Form):
     """Rules live in judging.judges; this only shows them."""
 
     prompt_price = AmountField(label="Input price", help_text=OF_PRICES)
     reply_price = AmountField(label="Output price", help_text=OF_PRICES)
-    currency = forms.RegexField(
-        r"^[A-Z]{3}$",
-        initial="USD",
-        required=False,
-        help_text="Of the prices, such as USD or EUR.",
-        error_messages={"invalid": "Enter three capital letters, such as USD."},
-    )
+    currency = CurrencyField(required=False, help_text="Of the prices, such as USD or EUR.")
     api_key_env = forms.RegexField(
         r"^[A-Za-z_][A-Za-z0-9_]*$",
         label="Key variable",

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from arena.models import Study
 from arena.pages.operating import refuse
 from arena.pages.permissions import staff_only
-from judging.judges.forms import AmountField
+from judging.judges.forms import AmountField, CurrencyField
 from judging.judges.rights import may_ask_models
 from judging.judges.services import JudgeError
 from judging.models import Purse
@@ -29,12 +29,7 @@ class BudgetForm(forms.Form):
         label="For",
     )
     budget = AmountField(label="Budget", help_text="Leave empty to remove it.")
-    currency = forms.RegexField(
-        r"^[A-Z]{3}$",
-        initial="USD",
-        help_text="That of the prices, such as USD or EUR.",
-        error_messages={"invalid": "Enter three capital letters, such as USD."},
-    )
+    currency = CurrencyField(help_text="That of the prices, such as USD or EUR.")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

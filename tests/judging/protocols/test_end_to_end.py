@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.models import Assignment, Comparison, Study
+from arena.models import Comparison, Study
 from arena.rating import scales
 from judging.models import Judge, JudgeCall
 from judging.protocols.answer_scales import POINTS
@@ -14,7 +14,7 @@ from judging.protocols.catalogue import PROTOCOLS
 from judging.runs.lifecycle import start_run
 from tests.factories import make_completion, make_contestant, make_judge, make_prompt, make_study
 from tests.judging.endpoints.server import ChatServer
-from tests.judging.protocols.scripted import GOOD, by_content, by_position, scripted
+from tests.judging.protocols.scripted import GOOD, Opinion, by_content, by_position, scripted
 from tests.judging.protocols.sequences import SEQUENCES
 
 Drain = Callable[[], None]
@@ -35,12 +35,6 @@ def make_asking(protocol: str, model: ChatServer) -> Judge:
     return judge
 
 
-def keys_of(protocol: str, *, without: str = "") -> list[str]:
-    """The keys of the table, in order; without those of a step that turns out not to be needed."""
-    keys = [call.key for wave in SEQUENCES[protocol] for call in wave]
-    return sorted(key for key in keys if not without or not key.endswith(without))
-
-
 def asked_once(model: ChatServer) -> bool:
     """Whether what reached the endpoint are the calls on record that were not served from earlier replies."""
     made = JudgeCall.objects.filter(cached_from=None)
@@ -50,18 +44,28 @@ def asked_once(model: ChatServer) -> bool:
     return recorded == received and len(set(hashes)) == len(hashes)
 
 
-UNLIKE = (
-    *("likert", "scores", "swap", "chateval", "rating", "multi-aspect-two", "prepair", "wildbench"),
-    *("metrics-reference", "cot-self-consistency", "protocol-consistency"),
+def keys_of(protocol: str, *, without: str = "") -> list[str]:
+    """The keys of the table, in order; without those of a step that turns out not to be needed."""
+    keys = [call.key for wave in SEQUENCES[protocol] for call in wave]
+    return sorted(key for key in keys if not without or not key.endswith(without))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "opinion", "unneeded"),
+    [
+        ("swap", by_content, "synthesise"),
+        ("swap", by_position, ""),  # a contradiction, which a decision follows
+        ("chateval", by_content, ""),
+        ("rating", by_content, ""),
+        ("wildbench", by_content, ""),
+        ("cot-self-consistency", by_content, ""),
+        ("protocol-consistency", by_content, "synthesise"),
+    ],
 )
-"""A protocol of every kind of steps: about pair, prompt and answers, in turns, sampled, by another author."""
-
-
-@pytest.mark.parametrize("protocol", UNLIKE)
-def test_a_judge_finds_the_better_answer_in_both_orders(
-    protocol: str, arena: Any, model: ChatServer, drain: Drain
+def test_a_judge_asks_what_the_table_says_and_finds_the_better_answer(
+    protocol: str, opinion: Opinion, unneeded: str, arena: Any, model: ChatServer, drain: Drain
 ) -> None:
-    model.script = scripted(by_content)
+    model.script = scripted(opinion)
     run = start_run(make_pair(), make_asking(protocol, model), both_orders=True)
     drain()
     run.refresh_from_db()
@@ -69,28 +73,14 @@ def test_a_judge_finds_the_better_answer_in_both_orders(
     assert Comparison.objects.count() == 2
     for comparison in Comparison.objects.select_related("pair__first", "pair__second"):
         first, _ = comparison.pair.shown(comparison.swapped)
-        assert comparison.rating is not None
-        preference = scales.preference(comparison.rating, comparison.points)
-        assert preference < 0 if GOOD in first.turns[0] else preference > 0
+        preference = scales.preference(comparison.rating or 0, comparison.points)
+        prefers_first = opinion is by_position or GOOD in first.turns[0]
+        assert preference < 0 if prefers_first else preference > 0
         calls = JudgeCall.objects.filter(assignment=comparison.assignment)
-        assert sorted(calls.values_list("key", flat=True)) == keys_of(protocol, without="synthesise")
+        assert sorted(calls.values_list("key", flat=True)) == keys_of(protocol, without=unneeded)
     assert set(JudgeCall.objects.values_list("state", flat=True)) == {"replied"}
     assert asked_once(model)
-
-
-@pytest.mark.parametrize("protocol", ["swap", "swap-cot", "protocol-consistency"])
-def test_a_contradiction_is_decided(protocol: str, arena: Any, model: ChatServer, drain: Drain) -> None:
-    model.script = scripted(by_position)
-    start_run(make_pair(), make_asking(protocol, model), both_orders=True)
-    drain()
-    for assignment in Assignment.objects.all():
-        calls = JudgeCall.objects.filter(assignment=assignment)
-        assert sorted(calls.values_list("key", flat=True)) == keys_of(protocol)
-    preferences = [scales.preference(one.rating or 0, one.points) for one in Comparison.objects.all()]
-    assert len(preferences) == 2
-    assert max(preferences) < 0  # whatever is shown first
-    assert asked_once(model)
-    if protocol == "swap":  # both orders share their two passes, and each has a decision
+    if opinion is by_position:  # both orders share their two passes, and each has a decision
         assert (JudgeCall.objects.count(), len(model.requests)) == (6, 4)
 
 
