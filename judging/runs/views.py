@@ -244,10 +244,14 @@ def _estimated(chosen: dict[str, Any], by: Visitor) -> dict[str, Any]:
 @staff_only
 def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     run = _run(run_id)
+    return _run_page(request, run, ChangeBudgetForm(initial={"budget": run.purse.budget}))
+
+
+def _run_page(request: HttpRequest, run: JudgeRun, budget_form: ChangeBudgetForm) -> HttpResponse:
     context = _watched(run) | {
         "calls": _last_calls(run),
         "may_start": run.judge.is_simulated or may_ask_models(request.user),
-        "budget_form": ChangeBudgetForm(initial={"budget": run.purse.budget}),
+        "budget_form": budget_form,
         "is_unread": READ_ANOTHER_WAY in run.error and not run.judge.is_simulated,
         "said": () if run.is_active else _said(run),
         "controls": _controls(run),
@@ -255,7 +259,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "counts": not run.is_active and _counts(run),
         "is_priced": price_of(run.judge.model, run.judge.base_url) is not None,
     }
-    return render(request, "judging/run.html", context)
+    return render(request, "judging/run.html", context, status=422 if budget_form.errors else 200)
 
 
 def _counts(run: JudgeRun) -> bool:
@@ -416,12 +420,14 @@ def resume_run(request: HttpRequest, run_id: int) -> HttpResponse:
 @staff_only
 def change_budget(request: HttpRequest, run_id: int) -> HttpResponse:
     run, form = _run(run_id), ChangeBudgetForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, f"Budget: {form.errors['budget'][0]}")
-        return redirect("judge_run", run.pk)
-    budget = form.cleaned_data["budget"]
-    change = partial(budgets.change_budget, budget=budget, by=request.user)
-    return _change(request, run, change, "Budget changed.")
+    try:
+        if form.is_valid():
+            budgets.change_budget(run, budget=form.cleaned_data["budget"], by=request.user)
+            messages.success(request, "Budget changed.")
+            return redirect("judge_run", run.pk)
+    except JudgeError as error:
+        refuse(form, "budget", str(error))
+    return _run_page(request, run, form)
 
 
 def _change(

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.models import Assignment, Comparison, Pair, Rater, Study
 from arena.models.querysets import left_out_raters
+from arena.pages.operating import refuse
 from arena.pages.permissions import OperatorRequest, operator
 from arena.rating import assignments, scales, screen
 from arena.rating.assignments import adjudications
@@ -278,7 +279,8 @@ def _answer(request: OperatorRequest, pair: Pair) -> HttpResponse:
     try:
         record(assignment.rater, assignment.public_id, form.answer())
     except RatingError as error:
-        messages.error(request, str(error))
+        if not refuse(form, form.field_of(error), str(error)):
+            messages.error(request, str(error))
         return _task(request, assignment, form, REFUSED)
     return redirect("operate-dispute", slug=request.study.slug, pair=pair.pk)
 

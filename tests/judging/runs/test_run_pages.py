@@ -115,7 +115,7 @@ def test_changing_the_budget(staff: Client, run: JudgeRun) -> None:
     assert (run.purse.budget, run.purse.currency) == (Decimal(5), "EUR")
     assert 'name="budget" value="5"' in text(staff, f"/judging/runs/{run.pk}/")
     assert "Cost, budget 5.00 EUR" in text(staff, f"/judging/runs/{run.pk}/")
-    assert "Budget: Enter a number." in posted(staff, url, budget="much")
+    assert 'id="id_budget_error">Enter a number.' in posted(staff, url, budget="much")
 
 
 def test_the_preview_says_what_it_costs_and_when_a_budget_cannot_be_kept(staff: Client) -> None:
