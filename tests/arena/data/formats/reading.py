@@ -2,12 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from arena.data.formats import table
 from arena.data.formats.catalogue import gather
 from arena.data.formats.records import Item, Problem, Unused
 from arena.data.formats.table import ColumnMapping
+
+ROWS: Final[dict[str, dict[str, Any]]] = json.loads(Path(__file__).with_name("rows.json").read_text())
+"""A row of each kind of file of other data sets, and some of our own, by what it is."""
 
 
 def write_lines(folder: Path, name: str, *rows: Any) -> Path:

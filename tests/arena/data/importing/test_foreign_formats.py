@@ -5,22 +5,35 @@ from typing import Any
 
 import pytest
 
+from arena.data.formats.files import About
 from arena.data.formats.reading import digest
+from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import import_files
-from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Reference, Study
+from arena.models import Answer, Comparison, Completion, Contestant, Pair, Prompt, Rater, Reference, Study
 from leaderboard.snapshots.reading import opinions
-from tests.arena.data.formats.reading import write_lines
-from tests.arena.data.formats.test_alpaca_eval import ANNOTATION, OUTPUT
-from tests.arena.data.formats.test_arena_battles import BATTLE
-from tests.arena.data.formats.test_arena_hard import JUDGMENT as JUDGED
-from tests.arena.data.formats.test_fastchat import CHOICES, JUDGMENT, QUESTION, REVIEW
-from tests.arena.data.formats.test_llmbar import make_item, make_results, write
-from tests.arena.data.formats.test_messages import PAIR, SHAPES, STEERED, TURN, VOTE, argilla, studio
-from tests.arena.data.formats.test_self_instruct import INSTRUCTION, PREDICTION
-from tests.arena.data.formats.test_wildbench import GRADED
-from tests.arena.data.importing.records import reasons
+from tests.arena.data.formats.reading import ROWS, write_lines
+from tests.arena.data.importing.records import added, reasons
 
 pytestmark = pytest.mark.django_db
+
+OUTPUT, ANNOTATION, BATTLE = ROWS["output"], ROWS["annotation"], ROWS["battle"]
+QUESTION, CHOICES, REVIEW, JUDGMENT = (ROWS[name] for name in ("question", "choices", "review", "judgment"))
+
+
+def make_item(**overrides: Any) -> dict[str, Any]:
+    """A pair of LLMBar; with ``results``, what a judge replied about it."""
+    return {**ROWS["labelled"], **overrides}
+
+
+def make_results(first: str, second: str) -> list[Any]:
+    """The results of one item: the winner said in the given and in the swapped order."""
+    winners = {"swap = False": first, "swap = True": second}
+    return [{order: {"completion": ["x", "stop"], "winner": winner} for order, winner in winners.items()}]
+
+
+def write(folder: Path, *items: dict[str, Any], into: str = "Natural", name: str = "dataset.jsonl") -> Path:
+    (folder / into).mkdir(parents=True, exist_ok=True)
+    return write_lines(folder / into, name, *items)
 
 
 def rows() -> list[tuple[str, int | None, str, str]]:
@@ -45,7 +58,7 @@ def test_a_study_named_after_a_data_set_gets_its_name_and_description(
 ) -> None:
     dataset = write(tmp_path, make_item())
     told = make_item(results=make_results("1", "1"))
-    replies = write(tmp_path, told, folder="Natural/gpt-4", name="CoT.jsonl")
+    replies = write(tmp_path, told, into="Natural/gpt-4", name="CoT.jsonl")
     import_files(slug, [dataset, replies])
     study = Study.objects.get()
     assert (study.name, "arxiv.org/abs/2310.07641" in study.description) == (name, is_described)
@@ -111,7 +124,7 @@ def test_reviews_find_the_answers_they_name(tmp_path: Path) -> None:
 def test_two_files_that_name_a_judge_alike_say_the_same_or_are_two_judges(tmp_path: Path) -> None:
     def results(folder: str, winner: str, **changes: Any) -> Path:
         item = make_item(results=make_results(winner, "1"), **changes)
-        return write(tmp_path, item, folder=f"{folder}/Natural/gpt-4", name="CoT.json")
+        return write(tmp_path, item, into=f"{folder}/Natural/gpt-4", name="CoT.json")
 
     one, copy = results("a", "1"), results("copy", "1")
     other_items = results("b", "2", input="Name a duck.")
@@ -129,7 +142,7 @@ def test_two_files_that_name_a_judge_alike_say_the_same_or_are_two_judges(tmp_pa
 def test_an_empty_output_is_a_completion(tmp_path: Path) -> None:
     labels = write(tmp_path, make_item(output_2=""), make_item(input="Name a duck."))
     item = make_item(output_2="", results=make_results("1", "1"))
-    results = write(tmp_path, item, folder="Natural/gpt-4")
+    results = write(tmp_path, item, into="Natural/gpt-4")
     report = import_files("s", [labels, results])
     assert (reasons(report), report.counts["completions"].empty) == ([], 1)
     assert [one.turns for one in Completion.objects.filter(is_empty=True)] == [[""]]
@@ -138,9 +151,9 @@ def test_an_empty_output_is_a_completion(tmp_path: Path) -> None:
 
 def test_an_item_in_two_subsets_is_two_prompts(tmp_path: Path) -> None:
     for subset in ("Natural", "Neighbor"):
-        write(tmp_path, make_item(), folder=subset)
+        write(tmp_path, make_item(), into=subset)
         item = make_item(results=make_results("1", "1"))
-        write(tmp_path, item, folder=f"{subset}/evaluators/GPT-4/CoT", name="result.json")
+        write(tmp_path, item, into=f"{subset}/evaluators/GPT-4/CoT", name="result.json")
     assert reasons(import_files("s", [tmp_path])) == []
     assert list(Prompt.objects.values_list("subset", flat=True)) == ["Natural", "Neighbor"]
     assert set(Comparison.objects.values_list("rater__slug", "pair__prompt__subset")) == {
@@ -196,8 +209,8 @@ def test_judgments_do_not_make_models(tmp_path: Path) -> None:
 
 def test_people_and_models_answer_the_same_instructions(tmp_path: Path) -> None:
     files = [
-        write_lines(tmp_path, "lark_predictions.jsonl", PREDICTION),
-        write_lines(tmp_path, "instructions.jsonl", INSTRUCTION),
+        write_lines(tmp_path, "lark_predictions.jsonl", ROWS["prediction"]),
+        write_lines(tmp_path, "instructions.jsonl", ROWS["instruction"]),
     ]
     report = import_files("s", files)
     assert reasons(report) == []
@@ -221,30 +234,26 @@ def test_conversations_make_texts_that_can_be_rated(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "golds", "rated", "models"),
+    ("name", "golds", "rated", "models"),
     [
-        *((row, 1, 0, []) for row in SHAPES.values()),
-        (
-            {**PAIR, "chosen_model": "heron", "rejected_model": "stork", "subset": "s"},
-            1,
-            0,
-            ["heron", "stork"],
-        ),
-        (STEERED, 0, 3, []),
-        (VOTE, 0, 1, ["heron", "stork"]),
-        (TURN, 0, 1, ["heron", "stork"]),
-        (argilla("a", "b"), 0, 2, []),
-        (studio([("pairwise", {"selected": "left"})]), 0, 1, []),
-        (GRADED, 0, 1, ["heron", "stork"]),
-        (JUDGED, 0, 2, ["heron", "stork"]),
+        ("chosen", 1, 0, []),
+        ("conversations", 1, 0, []),
+        ("chosen by models", 1, 0, ["heron", "stork"]),
+        ("steered", 0, 3, []),
+        ("vote", 0, 1, ["heron", "stork"]),
+        ("turn", 0, 1, ["heron", "stork"]),
+        ("argilla", 0, 2, []),
+        ("studio", 0, 1, []),
+        ("graded", 0, 1, ["heron", "stork"]),
+        ("games", 0, 2, ["heron", "stork"]),
     ],
 )
 def test_pairs_of_others_are_imported_once(
-    tmp_path: Path, row: dict[str, Any], golds: int, rated: int, models: list[str]
+    tmp_path: Path, name: str, golds: int, rated: int, models: list[str]
 ) -> None:
     folder = tmp_path / "eval=gpt-4o"
     folder.mkdir()
-    path = write_lines(folder, "file.jsonl", row)
+    path = write_lines(folder, "file.jsonl", ROWS[name])
     report = import_files("pairs", [path])
     assert reasons(report) == []
     assert Pair.objects.exclude(gold="").count() == golds
@@ -252,3 +261,42 @@ def test_pairs_of_others_are_imported_once(
     assert sorted(Contestant.objects.values_list("name", flat=True)) == models
     assert Pair.objects.get().prompt == Prompt.objects.get()
     assert import_files("pairs", [path]).written == 0
+
+
+def test_a_pair_that_is_repeated_with_another_label_is_a_pair_of_its_own(tmp_path: Path) -> None:
+    """As the published file has one; a judge's verdicts count as often as its authors count them."""
+    rows = [{**ROWS["pair"], "label": label} for label in (0, 1, 0)]
+    pairs = write_lines(tmp_path, "test.jsonl", *rows)
+    judged = write_lines(
+        tmp_path, "pairwise_wren_output.jsonl", *[{"output": output} for output in (0, 0, 2)]
+    )
+    report = import_files("s", [pairs, judged])
+    assert report.applied
+    assert "1 pair is repeated with another label; each is a pair of its own" in {
+        note.text for note in report.notes
+    }
+    said = Comparison.objects.order_by("pk").values_list("pair__gold", "rating", "repeat")
+    assert list(said) == [("first", 1, 0), ("second", 1, 0), ("first", 2, 1)]
+
+
+def test_a_second_model_reuses_prompts_and_questions_and_another_wording_is_refused(tmp_path: Path) -> None:
+    def bring(contestant: str, **overrides: Any) -> ImportReport:
+        path = write_lines(tmp_path, "easy.jsonl", {**ROWS["checked"], **overrides})
+        return import_files("study", [path], about=About(judge="gpt-4", contestant=contestant))
+
+    assert added(bring("Alder")) == {
+        **dict.fromkeys(("contestants", "prompts", "questions", "completions", "raters", "answers"), 1)
+    }
+    assert Study.objects.get().tasks == ["check"]
+    assert bring("Alder").written == 0
+    second = bring("Birch", output="Dawn of the heron", eval=[None])
+    assert added(second) == {"contestants": 1, "completions": 1, "answers": 1}
+    (problem,) = bring("Cedar", decomposed_questions=["Is it long?"]).errors
+    assert (problem.place.line, problem.field) == (1, "question")
+    wording = 'another wording in the study or these files: "Is it a title?"'
+    assert problem.reason == f'question 1 of prompt "task-1" has {wording}'
+    (problem,) = bring("Alder", eval=[False]).errors
+    stored = "no contradicts yes, stored already for the same requirement of the same answer"
+    assert problem.reason.startswith(f'{stored} by rater "gpt-4"')
+    assert not Study.objects.get().contestants.filter(name="Cedar")
+    assert Answer.objects.order_by("pk").values_list("value", "reason").last() == (None, "unparsable")
