@@ -129,9 +129,11 @@ def state(request: OperatorRequest) -> HttpResponse:
 
 
 def _state_page(request: OperatorRequest, problem: str, form: AddressForm) -> HttpResponse:
+    kinds, sent = possible(request.study), request.POST.get("kind", "")
     context = {
-        "decisions": [DECISIONS[kind] for kind in possible(request.study)],
+        "decisions": [DECISIONS[kind] for kind in kinds],
         "problem": problem,
+        "wrong": sent if sent in kinds else "",
         "address_form": form if is_staff(request.user) else None,
         "events": paged(request, request.study.events.select_related("by", "rater")),
     }

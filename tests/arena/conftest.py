@@ -84,6 +84,11 @@ def filled(response: Any, **changed: Any) -> dict[str, Any]:
     return data | changed
 
 
+def save(client: Client, page: str, **changed: Any) -> Any:
+    """Open a page with a form, type or choose these fields anew, and send it."""
+    return client.post(page, filled(client.get(page), **changed))
+
+
 def sent(response: Any) -> str:
     """The text of a file that is written while it is sent."""
     return b"".join(response.streaming_content).decode("utf-8-sig")

@@ -1,7 +1,6 @@
 """What *Progress* says of the rest of a study: a table of cases, and what raters then really get."""
 
 import random
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -112,19 +111,6 @@ def test_who_may_not_rate_or_does_not_count_is_not_counted_on(change: Any) -> No
     assert said(study) == "No estimate yet."
     change(study)
     assert said(study) == "Each pair needs 2 people; none counts yet. Invite 2"
-
-
-def test_a_pair_that_both_skipped_needs_somebody_else() -> None:
-    study = small(people=2)
-    for rater in people_of(study):
-        found = assignments.claim(study, rater)
-        assert found is not None
-        assignments.skip(rater, found.public_id)
-        do(study, rater)
-    if counts.wanted(study).left:  # by chance both skipped the same pair
-        assert said(study) == "Each pair needs 1 person; for some pairs none counts yet. Invite 1"
-    else:
-        assert said(study) == "All ratings are in."
 
 
 @pytest.mark.parametrize(
@@ -293,16 +279,6 @@ def _recount(study: Study) -> None:
     Pair.objects.filter(prompt__study=study).recount(study)
     study.revision += 1
     study.save(update_fields=["revision"])
-
-
-@pytest.mark.parametrize("tasks", TASKS)
-def test_the_page_says_it(tasks: Iterable[str], client: Client) -> None:
-    study = small(*tasks, people=1, ratings_per_pair_people=3)
-    Membership.objects.filter(study=study).update(role="operator")
-    client.force_login(people_of(study)[0].user)
-    text = client.get(reverse("operate-progress", args=[study.slug])).content.decode()
-    assert "needs 3 people; 1 counts." in text
-    assert ">Invite 2</a>." in text
 
 
 def test_who_comes_after_all_is_rated_reads_that(client: Client) -> None:

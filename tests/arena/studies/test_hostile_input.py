@@ -10,26 +10,12 @@ from tests import factories as make
 
 pytestmark = pytest.mark.both_databases
 
-SETTINGS = {
-    "tasks_0": "compare",
-    "points": "8",
-    "score_lowest": "1",
-    "score_highest": "5",
-    "ratings_per_pair_people": "1",
-    "ratings_per_pair_judges": "1",
-    "pairing": "balanced",
-    "control_share": "20",
-    "show_references": "hidden",
-    "repeat_share": "0",
-    "gold_share": "0",
-}
-
 
 @pytest.mark.parametrize(
     ("page", "sent", "words"),
     [
-        ("rating", SETTINGS | {"criteria": "clear\nno\0thing"}, "Entry 2 contains the invisible character"),
-        ("rating", SETTINGS | {"reasons": "clear\nno\0thing"}, "Entry 2 contains the invisible character"),
+        ("rating", {"criteria": "clear\nno\0thing"}, "Entry 2 contains the invisible character"),
+        ("rating", {"reasons": "clear\nno\0thing"}, "Entry 2 contains the invisible character"),
         ("state", {"kind": "paused", "note": "a\0b"}, "The reason contains a NUL character"),
         ("rater-decide", {"decision": "pause", "note": "a\0b"}, "The reason contains a NUL character"),
         ("rater-decide", {"decision": "leave-out", "note": "a\0b"}, "The reason contains a NUL character"),

@@ -14,18 +14,12 @@ from arena.studies import counts, lifecycle, steps
 from arena.studies.setting_up import USUAL_GUIDELINES
 from arena.texts.markdown import LONGEST_WRITTEN
 from tests import factories as make
-from tests.arena.conftest import sent
+from tests.arena.conftest import save, sent
 
-RATING = {
-    "tasks_0": "compare",
-    "points": "8",
-    "score_lowest": "1",
-    "score_highest": "5",
+RATING: dict[str, Any] = {
     "ratings_per_pair_people": "2",
-    "ratings_per_pair_judges": "1",
     "goal": "10",
     "rater_limit": "20",
-    "daily_limit": "",
     "criteria": " helpfulness \n\ntruthfulness\n",
     "reasons": "",
     "show_references": "demand",
@@ -33,9 +27,8 @@ RATING = {
     "pairing": "adaptive",
     "control_share": "12.5",
     "repeat_share": "5",
-    "gold_share": "0",
 }
-"""As a browser sends them of a study with references and pairs to check and train by."""
+"""As somebody types them in a study with references and pairs to check and train by."""
 
 
 def page(name: str) -> str:
@@ -87,7 +80,7 @@ def test_settings_that_would_change_nothing_are_not_offered(operator: Client, st
 
 @pytest.mark.usefixtures("full")
 def test_lists_are_lines_and_shares_are_percent(operator: Client, study: Study) -> None:
-    assert operator.post(page("operate-rating"), RATING).status_code == 302
+    assert save(operator, page("operate-rating"), **RATING).status_code == 302
     study.refresh_from_db()
     assert study.criteria == ["helpfulness", "truthfulness"]
     assert study.show_references == "demand"
@@ -130,7 +123,7 @@ def test_lists_are_lines_and_shares_are_percent(operator: Client, study: Study) 
 def test_what_cannot_be_is_said_and_nothing_is_stored(
     operator: Client, study: Study, field: str, value: str, problem: str
 ) -> None:
-    response = operator.post(page("operate-rating"), RATING | {field: value})
+    response = save(operator, page("operate-rating"), **RATING | {field: value})
     assert response.status_code == 422
     text = response.content.decode()
     assert problem in text
@@ -165,16 +158,14 @@ def test_the_feature_for_pairing_is_one_that_answers_have(operator: Client, stud
     assert "Entropy (at least)" in shown
     assert "Mean log-probability" not in shown
     for chosen, status in (("mean_logprob", 422), ("entropy.full", 302)):
-        assert (
-            operator.post(page("operate-rating"), RATING | {"pairing_feature": chosen}).status_code == status
-        )
+        assert save(operator, page("operate-rating"), pairing_feature=chosen).status_code == status
     answer.features.all().delete()
     assert "entropy.full (no answer has it)" in operator.get(page("operate-rating")).content.decode()
 
 
 def test_tasks_have_an_order_and_stay_while_they_have_opinions(operator: Client, study: Study) -> None:
     chosen = {"tasks_0": "score", "tasks_1": "check", "score_highest": "10"}
-    assert operator.post(page("operate-rating"), RATING | chosen).status_code == 302
+    assert save(operator, page("operate-rating"), **chosen).status_code == 302
     study.refresh_from_db()
     assert (study.tasks, study.score_highest) == (["score", "check"], 10)
     assert "Tasks: Score answers, check requirements. Before: Compare pairs." in [
@@ -188,15 +179,14 @@ def test_tasks_have_an_order_and_stay_while_they_have_opinions(operator: Client,
         ({"tasks_1": ""}, "Keep “Check requirements”: the study has 1 check of requirements."),
         ({"score_lowest": "0"}, "The scale must stay 1 to 10: 1 score was given on it."),
     ):
-        refused = operator.post(page("operate-rating"), RATING | chosen | sent_)
+        refused = save(operator, page("operate-rating"), **sent_)
         assert (refused.status_code, problem in refused.content.decode()) == (422, True)
     study.refresh_from_db()
     assert (study.tasks, study.score_lowest) == (["score", "check"], 1)
 
 
 def test_tasks_are_added_to_the_one_there_is(operator: Client, study: Study) -> None:
-    added = {"tasks_1": "score", "tasks_2": "check"}
-    assert operator.post(page("operate-rating"), RATING | added).status_code == 302
+    assert save(operator, page("operate-rating"), tasks_1="score", tasks_2="check").status_code == 302
     study.refresh_from_db()
     assert study.tasks == ["compare", "score", "check"]
 
