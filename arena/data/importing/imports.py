@@ -40,11 +40,11 @@ from arena.data.formats.records import (
     VerdictValues,
 )
 from arena.data.formats.table import ColumnMapping
-from arena.data.importing.checked_texts import Answers, Questions, Scores
-from arena.data.importing.comparisons import Comparisons
 from arena.data.importing.features import Features
 from arena.data.importing.import_report import ImportReport, LeftOut, RowCount, find_missing, is_slug
 from arena.data.importing.known import known_to
+from arena.data.importing.opinions import Answers, Comparisons, Scores
+from arena.data.importing.questions import Questions
 from arena.data.importing.raters import Raters
 from arena.data.importing.scratch import unlocked_database
 from arena.data.importing.settings import Settings

@@ -16,21 +16,35 @@ from django.db import connection
 from django.db.models import Max
 from django.utils import timezone
 
-from arena.data.formats.records import ComparisonRecord, Place, RaterRecord, TextRecord
+from arena.data.formats.records import (
+    AnswerRecord,
+    ComparisonRecord,
+    Place,
+    RaterRecord,
+    ScoreRecord,
+    TextRecord,
+)
 from arena.data.importing.import_report import ImportReport, fits
+from arena.data.importing.questions import Questions
 from arena.data.importing.raters import Raters
-from arena.data.importing.texts import Owner
-from arena.models import Study
+from arena.data.importing.sides import Pairs, Side, SideFinder, Sides
+from arena.data.importing.texts import ADD_IT, Owner
+from arena.models import Assignment, Study
 from arena.models.comparisons import Opinion
+from arena.rating import scales
+from arena.rating.recorders import write_opinions
+from arena.rating.tasks import TASKS, Task
 
 Subject: TypeAlias = tuple[int, Owner, Owner]
 """Prompt, owner of the first completion, and owner of the second or what is asked about the first."""
 
 Verdict: TypeAlias = tuple[Any, ...]
-"""A named tuple whose text is how messages show it."""
+"""Values of the columns that say what a rater decided (``Task.verdict``)."""
 
 RecordT = TypeVar("RecordT", bound=ComparisonRecord | TextRecord)
 FoundT = TypeVar("FoundT")
+
+OF_THE_STUDY: Final = ", that of the study; give lowest and highest for another"
 
 _BITS = 24
 HASTE: Final = timedelta(seconds=1)
@@ -48,7 +62,7 @@ class StoredVerdicts:
 
     def __init__(self, study: Study, of: "type[Opinions[Any, Any]]") -> None:
         self._of = of
-        self._rows = of.model._default_manager.filter(study=study, rater__study=study, is_current=True)
+        self._rows = of.task.model._default_manager.filter(study=study, rater__study=study, is_current=True)
         self._rows = self._rows.order_by()
         self._study = study.pk
         self._numbers: dict[Owner, int] = {}
@@ -90,7 +104,7 @@ class StoredVerdicts:
             cursor.execute(
                 f"""
                 WITH wanted (rater, external_id) AS (VALUES {wanted})
-                SELECT c.id FROM wanted CROSS JOIN {self._of.model._meta.db_table} c
+                SELECT c.id FROM wanted CROSS JOIN {self._of.task.model._meta.db_table} c
                 WHERE c.study_id = %s AND c.rater_id = wanted.rater AND c.external_id = wanted.external_id
                   AND c.is_current AND NOT (c.external_id = '')
                 """,  # noqa: S608 - place holders and a name of ours only
@@ -109,11 +123,11 @@ class StoredVerdicts:
 
     @property
     def _columns(self) -> tuple[str, ...]:
-        return (*self._of.subject_columns, *self._of.verdict_columns)
+        return (*self._of.subject_columns, *self._of.task.verdict)
 
     def _read(self, values: Sequence[Any]) -> tuple[Subject, Verdict]:
         width = len(self._of.subject_columns)
-        return self._of.stored_subject(*values[:width]), self._of.stored_verdict(*values[width:])
+        return self._of.stored_subject(*values[:width]), tuple(values[width:])
 
 
 def _at(key: int, repeat: int) -> int:
@@ -134,20 +148,19 @@ class Resolved(NamedTuple, Generic[RecordT, FoundT]):
 class Opinions(ABC, Generic[RecordT, FoundT]):
     """How records of one kind are resolved, compared with stored ones, and written."""
 
-    model: ClassVar[type[Opinion]]
-    kind: ClassVar[str]
+    task: ClassVar[Task]
     field: ClassVar[str]  # of the verdict, in messages
     what: ClassVar[str]  # a verdict in the words of a reader
     same: ClassVar[str]  # a subject in these words
     other: ClassVar[str]
     subject_columns: ClassVar[tuple[str, ...]]
-    verdict_columns: ClassVar[tuple[str, ...]]
 
-    def __init__(self, study: Study, raters: Raters, report: ImportReport) -> None:
+    def __init__(self, study: Study, sides: SideFinder, raters: Raters, report: ImportReport) -> None:
         self._study = study
+        self._sides = sides
         self._raters = raters
         self._report = report
-        self._counts = report.counts[self.kind]
+        self._counts = report.counts[self.task.records]
         self._verdicts = StoredVerdicts(study, type(self))
         self._occurrences: Counter[int] = Counter()
         self._recent: dict[int, datetime] = {}
@@ -168,12 +181,8 @@ class Opinions(ABC, Generic[RecordT, FoundT]):
 
     @staticmethod
     @abstractmethod
-    def stored_verdict(*values: Any) -> Verdict:
-        """The verdict in the columns ``verdict_columns``."""
-
-    @abstractmethod
-    def _prepare(self, records: list[RecordT]) -> None:
-        """Look up what records name, all at once."""
+    def in_words(verdict: Verdict) -> str:
+        """How messages show a verdict."""
 
     @abstractmethod
     def _found(self, record: RecordT) -> tuple[FoundT, Subject] | None:
@@ -184,8 +193,16 @@ class Opinions(ABC, Generic[RecordT, FoundT]):
         """What it says, or None after reporting what is wrong."""
 
     @abstractmethod
-    def _write(self, fresh: list[tuple[Resolved[RecordT, FoundT], int]]) -> None:
-        """Store records with their repeat numbers."""
+    def _about(self, item: Resolved[RecordT, FoundT]) -> dict[str, Any]:
+        """The columns that hold what it is about, and those of one kind alone."""
+
+    def _write(self, fresh: list[tuple[Resolved[RecordT, FoundT], int]]) -> list[Any]:
+        """Store records with their repeat numbers; returns the rows."""
+        rows = [self.task.model(**self._common(item, repeat), **self._about(item)) for item, repeat in fresh]
+        criteria = [item.record.criteria for item, _ in fresh if isinstance(item.record, ComparisonRecord)]
+        # Pairs are counted anew and the change is told at the end of the import, once for all of it.
+        write_opinions(self.task.model, rows, criteria=criteria, announce=False)
+        return rows
 
     def start_file(self) -> None:
         """Count occurrences from zero: what stands in another file is no repeat."""
@@ -207,10 +224,10 @@ class Opinions(ABC, Generic[RecordT, FoundT]):
         if not records:
             return
         if self._last_before_file is None:
-            self._last_before_file = self.model._default_manager.aggregate(last=Max("pk"))["last"] or 0
+            self._last_before_file = self.task.model._default_manager.aggregate(last=Max("pk"))["last"] or 0
         records = self._raters.kinds.fill_in(records)
         self._introduce_raters(records)
-        self._prepare(records)
+        self._sides.prepare(records)
         resolved = [found for record in records if (found := self._resolved(record))]
         self._look_for_haste(resolved)
         by_id = self._verdicts.with_ids({(item.rater, item.record.id) for item in resolved if item.record.id})
@@ -246,7 +263,7 @@ class Opinions(ABC, Generic[RecordT, FoundT]):
 
     def _resolved(self, record: RecordT) -> Resolved[RecordT, FoundT] | None:
         """The record with its ids, or None after reporting what is unknown."""
-        ok = fits(self._report, record.place, self.model, record, (("id", "external_id"),))
+        ok = fits(self._report, record.place, self.task.model, record, (("id", "external_id"),))
         verdict = self._verdict(record)
         found = self._found(record)
         rater = self._raters.find(record.rater_kind, record.rater)
@@ -318,8 +335,9 @@ class Opinions(ABC, Generic[RecordT, FoundT]):
             self._counts.unchanged += 1
             return
         way_out = f"correct it, or give a second {self.what} another id or a repeat"
-        stored = f'{earlier}, stored already for {what} by rater "{item.record.rater}"'
-        self._report.refuse(item.record.place, self.field, f"{item.verdict} contradicts {stored}; {way_out}")
+        stored = f'{self.in_words(earlier)}, stored already for {what} by rater "{item.record.rater}"'
+        reason = f"{self.in_words(item.verdict)} contradicts {stored}; {way_out}"
+        self._report.refuse(item.record.place, self.field, reason)
 
     def _common(self, item: Resolved[RecordT, FoundT], repeat: int) -> dict[str, Any]:
         """The fields of a row that all kinds share."""
@@ -328,7 +346,7 @@ class Opinions(ABC, Generic[RecordT, FoundT]):
             "study": self._study,
             "rater_id": item.rater,
             "repeat": repeat,
-            "reason": record.reason,
+            **dict(zip(self.task.verdict, item.verdict, strict=True)),
             "raw_reply": record.raw_reply,
             "rationale": record.rationale,
             "seconds": record.seconds,
@@ -343,3 +361,190 @@ class Opinions(ABC, Generic[RecordT, FoundT]):
 def _members(record: ComparisonRecord | TextRecord) -> tuple[str, ...]:
     """The judges of a panel, which only compares; empty for any other rater."""
     return record.derived_from if isinstance(record, ComparisonRecord) else ()
+
+
+class Comparisons(Opinions[ComparisonRecord, Sides]):
+    task = TASKS[Assignment.Kind.COMPARE]
+    field = "rating"
+    what = "rating"
+    same = "the same pair in the same order"
+    other = "another pair or order"
+    subject_columns = (
+        "pair__prompt",
+        "pair__first__contestant",
+        "pair__first__external_id",
+        "pair__second__contestant",
+        "pair__second__external_id",
+        "swapped",
+    )
+
+    def __init__(
+        self, study: Study, sides: SideFinder, pairs: Pairs, raters: Raters, report: ImportReport
+    ) -> None:
+        super().__init__(study, sides, raters, report)
+        self._pairs = pairs
+        self._ids: dict[tuple[int, int], int] = {}
+        self.scales: set[int] = set()
+        self.criteria: dict[str, None] = {}
+        self.rated: set[int] = set()
+
+    @staticmethod
+    def stored_subject(*values: Any) -> Subject:
+        prompt, first, first_id, second, second_id, swapped = values
+        one: Owner = first_id if first is None else first
+        two: Owner = second_id if second is None else second
+        return (prompt, two, one) if swapped else (prompt, one, two)
+
+    @staticmethod
+    def in_words(verdict: Verdict) -> str:
+        points, rating, reason = verdict
+        return f"{rating} of {points}" if rating is not None else reason or "identical"
+
+    def _found(self, record: ComparisonRecord) -> tuple[Sides, Subject] | None:
+        sides = self._sides.find(record)
+        return None if sides is None else (sides, sides.matchup)
+
+    def _verdict(self, record: ComparisonRecord) -> Verdict | None:
+        """A rating on its scale, or none with a reason."""
+        before = self._report.error_count
+        if record.rating is None:
+            if not record.reason and not record.identical:
+                self._report.refuse(record.place, "reason", "missing; without a rating, give a reason")
+        else:
+            try:
+                scales.check_rating(record.rating, record.points)
+            except scales.ScaleError as error:
+                self._report.refuse(record.place, "rating", str(error))
+        for criterion in record.criteria:
+            if len(criterion) > 100:
+                reason = "the name is longer than 100 characters"
+                self._report.refuse(record.place, f"criteria.{criterion[:20]}…", reason)
+        found = (record.points, record.rating, record.reason)
+        return found if self._report.error_count == before else None
+
+    def _about(self, item: Resolved[ComparisonRecord, Sides]) -> dict[str, Any]:
+        record = item.record
+        first_score, second_score = map(float, record.scores) if record.scores else (None, None)
+        return {
+            "pair_id": self._ids[item.found.key],
+            "swapped": item.found.swapped,
+            "status": Opinion.Status.IDENTICAL if record.identical else "",
+            "first_score": first_score,
+            "second_score": second_score,
+        }
+
+    def _write(self, fresh: list[tuple[Resolved[ComparisonRecord, Sides], int]]) -> list[Any]:
+        self._ids = self._pairs.made(item.found for item, _ in fresh)
+        rows = super()._write(fresh)
+        self.rated.update(row.pair_id for row in rows)
+        for item, _ in fresh:
+            self.scales.add(item.record.points)
+            self.criteria |= dict.fromkeys(item.record.criteria)
+        return rows
+
+
+TextRecordT = TypeVar("TextRecordT", bound=TextRecord)
+
+
+class _OfTexts(Opinions[TextRecordT, Side], Generic[TextRecordT]):
+    same = "the same answer"
+
+    @staticmethod
+    def stored_subject(*values: Any) -> Subject:
+        prompt, contestant, external_id, asked = values
+        return prompt, external_id if contestant is None else contestant, asked
+
+    def _about(self, item: Resolved[TextRecordT, Side]) -> dict[str, Any]:
+        return {"completion_id": item.found.completion}
+
+
+_OF_TEXT: Final = ("completion__prompt", "completion__contestant", "completion__external_id")
+
+
+class Scores(_OfTexts[ScoreRecord]):
+    task = TASKS[Assignment.Kind.SCORE]
+    field = "score"
+    what = "score"
+    other = "another answer or turn"
+    subject_columns = (*_OF_TEXT, "turn")
+
+    def __init__(self, study: Study, sides: SideFinder, raters: Raters, report: ImportReport) -> None:
+        super().__init__(study, sides, raters, report)
+        self.scales: set[tuple[float, float]] = set()
+
+    @staticmethod
+    def in_words(verdict: Verdict) -> str:
+        lowest, highest, score, reason = verdict
+        return str(reason) if score is None else f"{score:g} of {lowest:g} to {highest:g}"
+
+    def _found(self, record: ScoreRecord) -> tuple[Side, Subject] | None:
+        found = self._sides.of_text(record)
+        return found and (found[1], (found[0], found[1].owner, record.turn))
+
+    def _verdict(self, record: ScoreRecord) -> Verdict | None:
+        lowest = float(self._study.score_lowest if record.lowest is None else record.lowest)
+        highest = float(self._study.score_highest if record.highest is None else record.highest)
+        before = self._report.error_count
+        if not lowest < highest:
+            reason = f"{highest:g} is not above the lowest score, {lowest:g}"
+            self._report.refuse(record.place, "highest", reason)
+        elif record.score is None and not record.reason:
+            self._report.refuse(record.place, "reason", "missing; without a score, give a reason")
+        else:
+            for name in ("score", "expected"):
+                value = getattr(record, name)
+                if value is not None and not lowest <= value <= highest:
+                    whose = "" if record.highest is not None else OF_THE_STUDY
+                    reason = f"{value:g} is not on the scale from {lowest:g} to {highest:g}{whose}"
+                    self._report.refuse(record.place, name, reason)
+        found = (lowest, highest, record.score, record.reason)
+        return found if self._report.error_count == before else None
+
+    def _about(self, item: Resolved[ScoreRecord, Side]) -> dict[str, Any]:
+        return {**super()._about(item), "turn": item.record.turn, "expected": item.record.expected}
+
+    def _write(self, fresh: list[tuple[Resolved[ScoreRecord, Side], int]]) -> list[Any]:
+        self._sides.check_turns((item.record, item.found.completion) for item, _ in fresh)
+        self.scales |= {item.verdict[:2] for item, _ in fresh}
+        return super()._write(fresh)
+
+
+class Answers(_OfTexts[AnswerRecord]):
+    task = TASKS[Assignment.Kind.CHECK]
+    field = "answer"
+    what = "check"
+    same = "the same requirement of the same answer"
+    other = "another answer or requirement"
+    subject_columns = (*_OF_TEXT, "question")
+
+    def __init__(
+        self, study: Study, sides: SideFinder, questions: Questions, raters: Raters, report: ImportReport
+    ) -> None:
+        super().__init__(study, sides, raters, report)
+        self._questions = questions
+
+    @staticmethod
+    def in_words(verdict: Verdict) -> str:
+        answer, reason = verdict
+        return str(answer or reason)
+
+    def _found(self, record: AnswerRecord) -> tuple[Side, Subject] | None:
+        found = self._sides.of_text(record)
+        if found is None:
+            return None
+        prompt, side = found
+        question = self._questions.find(prompt, record.question)
+        if question is None:
+            reason = f'prompt "{record.prompt}" has no question {record.question}; {ADD_IT} position'
+            self._report.refuse(record.place, "question", reason)
+            return None
+        return side, (prompt, side.owner, question)
+
+    def _verdict(self, record: AnswerRecord) -> Verdict | None:
+        if record.answer is None and not record.reason:
+            self._report.refuse(record.place, "reason", "missing; without an answer, give a reason")
+            return None
+        return record.answer, record.reason
+
+    def _about(self, item: Resolved[AnswerRecord, Side]) -> dict[str, Any]:
+        return {**super()._about(item), "question_id": item.subject[2]}

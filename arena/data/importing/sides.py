@@ -5,7 +5,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from arena.data.formats.records import AboutText, ComparisonRecord, FeatureRecord, GoldRecord, ScoreRecord
 from arena.data.importing.import_report import ImportReport, assign, fits, is_within
-from arena.data.importing.texts import ADD_IT, Completions, Contestants, Owner, Prompts
+from arena.data.importing.texts import Completions, Contestants, Owner, Prompts, prompt_name
 from arena.models import Completion, Pair
 from arena.texts.markdown import LONGEST_WRITTEN
 
@@ -75,7 +75,7 @@ class SideFinder:
 
     def of_text(self, record: AboutText) -> tuple[int, Side] | None:
         """Prompt and completion of a prepared record, or None after reporting what is unknown."""
-        prompt = self._prompt(record)
+        prompt = self._prompts.named_by(record)
         side = self._side(record, "contestant", record.contestant, record.completion, prompt)
         return None if prompt is None or side is None else (prompt, side)
 
@@ -89,19 +89,13 @@ class SideFinder:
                 whose = f'"{record.contestant}"' if record.contestant else f'the id "{record.completion}"'
                 turns = "1 turn" if count == 1 else f"{count} turns"
                 reason = (
-                    f"{record.turn}, but the answer of {whose} to prompt {_prompt_name(record)} has {turns}"
+                    f"{record.turn}, but the answer of {whose} to prompt {prompt_name(record)} has {turns}"
                 )
                 self._report.refuse(record.place, "turn", reason)
 
-    def _prompt(self, record: PairRecord | AboutText) -> int | None:
-        prompt = self._prompts.find(record.subset, record.prompt)
-        if prompt is None:
-            self._report.refuse(record.place, "prompt", f"unknown prompt {_prompt_name(record)}; {ADD_IT} id")
-        return prompt
-
     def find(self, record: PairRecord) -> Sides | None:
         """Both sides of a prepared record, or None after reporting what is unknown."""
-        prompt = self._prompt(record)
+        prompt = self._prompts.named_by(record)
         first = self._side(record, "first", record.first, record.first_id, prompt)
         second = self._side(record, "second", record.second, record.second_id, prompt)
         if prompt is None or first is None or second is None:
@@ -139,7 +133,7 @@ class SideFinder:
         found = self._by_own_id.get((prompt, own_id), [])
         if len(found) == 1:
             return found[0]
-        where = f'the id "{own_id}" for prompt {_prompt_name(record)}'
+        where = f'the id "{own_id}" for prompt {prompt_name(record)}'
         reason = f"{len(found)} answers have {where}" if found else f"no answer has {where}"
         column = "completion" if isinstance(record, AboutText) else f"{name}_id"
         self._report.refuse(record.place, column, reason)
@@ -148,10 +142,6 @@ class SideFinder:
 
 def _own_ids(record: PairRecord | AboutText) -> tuple[str, ...]:
     return (record.completion,) if isinstance(record, AboutText) else (record.first_id, record.second_id)
-
-
-def _prompt_name(record: PairRecord | AboutText) -> str:
-    return f'"{record.prompt}"' + (f' in subset "{record.subset}"' if record.subset else "")
 
 
 _COUNTED_AS: Final = {None: "gold labels", "train": "training pairs", "check": "hidden checks"}

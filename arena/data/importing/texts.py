@@ -13,10 +13,13 @@ from django.db.models import Exists, Model, OuterRef, Q
 
 from arena.data.formats.non_answers import END_TOKENS, FAILURE, NOTES, THINKING, kept, told_apart
 from arena.data.formats.records import (
+    AboutPair,
+    AboutText,
     CompletionRecord,
     ContestantRecord,
     Place,
     PromptRecord,
+    QuestionRecord,
     ReferenceRecord,
 )
 from arena.data.importing.import_report import ImportReport, Places, assign, fits, is_slug
@@ -53,6 +56,9 @@ _ABOUT_ONE: Final[tuple[type[Model], ...]] = (Score, Answer, Assignment, Complet
 """What a completion has that would be wrong of another text."""
 
 WRONG_NAME: Final = "names a model that cannot be called so"
+OfPrompt: TypeAlias = CompletionRecord | QuestionRecord | AboutPair | AboutText
+"""What names its prompt."""
+
 ADD_IT: Final = "add it or correct its"  # what to do about an unknown name
 
 
@@ -174,6 +180,13 @@ class Prompts:
 
     def find(self, subset: str, external_id: str) -> int | None:
         return self._ids.get((subset, external_id))
+
+    def named_by(self, record: OfPrompt) -> int | None:
+        """Returns the prompt of a record, or None after reporting that it is unknown."""
+        prompt = self.find(record.subset, record.prompt)
+        if prompt is None:
+            self._report.refuse(record.place, "prompt", f"unknown prompt {prompt_name(record)}; {ADD_IT} id")
+        return prompt
 
     def take(self, records: list[PromptRecord]) -> None:
         """Add and update prompts; the text of a prompt that somebody may have rated never changes."""
@@ -300,6 +313,10 @@ Cell: TypeAlias = tuple[int, Owner]  # prompt and owner of a completion
 def _field(record: ContestantRecord) -> str:
     """What the file calls the name of a contestant that it only mentions; else empty."""
     return "contestant" if record.implied else ""
+
+
+def prompt_name(record: OfPrompt) -> str:
+    return f'"{record.prompt}"' + (f' in subset "{record.subset}"' if record.subset else "")
 
 
 def digest_of(turns: Sequence[str]) -> str:
@@ -460,12 +477,7 @@ class Completions:
         self._report.refuse(record.place, "contestant", reason)
 
     def _cell(self, record: CompletionRecord) -> Cell | None:
-        prompt = self._prompts.find(record.subset, record.prompt)
-        if prompt is None:
-            where = f' in subset "{record.subset}"' if record.subset else ""
-            self._report.refuse(
-                record.place, "prompt", f'unknown prompt "{record.prompt}"{where}; {ADD_IT} id'
-            )
+        prompt = self._prompts.named_by(record)
         if record.contestant is None:
             return None if prompt is None else (prompt, record.id)
         contestant = self._contestants.find(record.contestant)

@@ -1,22 +1,17 @@
-"""Imports scores of single completions, the questions of prompts, and answers to them."""
+"""Imports the questions of prompts."""
 
 from collections import Counter
 from functools import cached_property
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Final
 
 from arena.data.formats.reading import why_disturbing
-from arena.data.formats.records import MOST_QUESTIONS, AnswerRecord, QuestionRecord, ScoreRecord, TextRecord
+from arena.data.formats.records import MOST_QUESTIONS, QuestionRecord
 from arena.data.importing.import_report import ImportReport, Places, fits
-from arena.data.importing.opinions import Opinions, Resolved, Subject
-from arena.data.importing.raters import Raters
-from arena.data.importing.sides import Side, SideFinder
-from arena.data.importing.texts import ADD_IT, Prompts
-from arena.models import Answer, Assignment, Question, Score, Study
-from arena.rating.recorders import write_opinions
+from arena.data.importing.texts import Prompts
+from arena.models import Answer, Assignment, Question, Study
 
 MOST_LABELS: Final = 20
 LONGEST_LABEL: Final = 100
-OF_THE_STUDY: Final = ", that of the study; give lowest and highest for another"
 SHOWN: Final = 60
 """Characters of a question in a message."""
 
@@ -46,12 +41,8 @@ class Questions:
         rewritten: list[tuple[Question, QuestionRecord]] = []
         changed: dict[tuple[int, int], Question] = {}
         for record in records:
-            prompt = self._prompts.find(record.subset, record.prompt)
+            prompt = self._prompts.named_by(record)
             if prompt is None:
-                where = f' in subset "{record.subset}"' if record.subset else ""
-                self._report.refuse(
-                    record.place, "prompt", f'unknown prompt "{record.prompt}"{where}; {ADD_IT} id'
-                )
                 continue
             self._next[prompt] += 1
             key = (prompt, record.position or self._next[prompt])
@@ -164,162 +155,3 @@ class Questions:
 
 def _named(record: QuestionRecord, position: int) -> str:
     return f'question {position} of prompt "{record.prompt}"'
-
-
-TextRecordT = TypeVar("TextRecordT", bound=TextRecord)
-
-
-class _OfTexts(Opinions[TextRecordT, Side], Generic[TextRecordT]):
-    same = "the same answer"
-
-    def __init__(self, study: Study, sides: SideFinder, raters: Raters, report: ImportReport) -> None:
-        super().__init__(study, raters, report)
-        self._sides = sides
-
-    @staticmethod
-    def stored_subject(*values: Any) -> Subject:
-        prompt, contestant, external_id, asked = values
-        return prompt, external_id if contestant is None else contestant, asked
-
-    def _prepare(self, records: list[TextRecordT]) -> None:
-        self._sides.prepare(records)
-
-
-class ScoreVerdict(NamedTuple):
-    lowest: float
-    highest: float
-    score: float | None
-    reason: str
-
-    def __str__(self) -> str:
-        scale = f"{self.lowest:g} to {self.highest:g}"
-        return self.reason if self.score is None else f"{self.score:g} of {scale}"
-
-
-class Scores(_OfTexts[ScoreRecord]):
-    model = Score
-    kind = "scores"
-    field = "score"
-    what = "score"
-    other = "another answer or turn"
-    subject_columns = (
-        "completion__prompt",
-        "completion__contestant",
-        "completion__external_id",
-        "turn",
-    )
-    verdict_columns = ("lowest", "highest", "value", "reason")
-    stored_verdict = ScoreVerdict
-
-    def __init__(self, study: Study, sides: SideFinder, raters: Raters, report: ImportReport) -> None:
-        super().__init__(study, sides, raters, report)
-        self.scales: set[tuple[float, float]] = set()
-
-    def _found(self, record: ScoreRecord) -> tuple[Side, Subject] | None:
-        found = self._sides.of_text(record)
-        return found and (found[1], (found[0], found[1].owner, record.turn))
-
-    def _verdict(self, record: ScoreRecord) -> ScoreVerdict | None:
-        lowest = float(self._study.score_lowest if record.lowest is None else record.lowest)
-        highest = float(self._study.score_highest if record.highest is None else record.highest)
-        before = self._report.error_count
-        if not lowest < highest:
-            reason = f"{highest:g} is not above the lowest score, {lowest:g}"
-            self._report.refuse(record.place, "highest", reason)
-        elif record.score is None and not record.reason:
-            self._report.refuse(record.place, "reason", "missing; without a score, give a reason")
-        else:
-            for name in ("score", "expected"):
-                value = getattr(record, name)
-                if value is not None and not lowest <= value <= highest:
-                    whose = "" if record.highest is not None else OF_THE_STUDY
-                    reason = f"{value:g} is not on the scale from {lowest:g} to {highest:g}{whose}"
-                    self._report.refuse(record.place, name, reason)
-        if self._report.error_count > before:
-            return None
-        return ScoreVerdict(lowest, highest, record.score, record.reason)
-
-    def _write(self, fresh: list[tuple[Resolved[ScoreRecord, Side], int]]) -> None:
-        self._sides.check_turns((item.record, item.found.completion) for item, _ in fresh)
-        rows = []
-        for item, repeat in fresh:
-            lowest, highest, score, _ = item.verdict
-            self.scales.add((lowest, highest))
-            rows.append(
-                Score(
-                    **self._common(item, repeat),
-                    completion_id=item.found.completion,
-                    turn=item.record.turn,
-                    lowest=lowest,
-                    highest=highest,
-                    value=score,
-                    expected=item.record.expected,
-                )
-            )
-        write_opinions(Score, rows, announce=False)
-
-
-class AnswerVerdict(NamedTuple):
-    answer: str | None
-    reason: str
-
-    def __str__(self) -> str:
-        return self.answer or self.reason
-
-
-class Answers(_OfTexts[AnswerRecord]):
-    model = Answer
-    kind = "answers"
-    field = "answer"
-    what = "check"
-    same = "the same requirement of the same answer"
-    other = "another answer or requirement"
-    subject_columns = (
-        "completion__prompt",
-        "completion__contestant",
-        "completion__external_id",
-        "question",
-    )
-    verdict_columns = ("value", "reason")
-    stored_verdict = AnswerVerdict
-
-    def __init__(
-        self,
-        study: Study,
-        sides: SideFinder,
-        questions: Questions,
-        raters: Raters,
-        report: ImportReport,
-    ) -> None:
-        super().__init__(study, sides, raters, report)
-        self._questions = questions
-
-    def _found(self, record: AnswerRecord) -> tuple[Side, Subject] | None:
-        found = self._sides.of_text(record)
-        if found is None:
-            return None
-        prompt, side = found
-        question = self._questions.find(prompt, record.question)
-        if question is None:
-            reason = f'prompt "{record.prompt}" has no question {record.question}; {ADD_IT} position'
-            self._report.refuse(record.place, "question", reason)
-            return None
-        return side, (prompt, side.owner, question)
-
-    def _verdict(self, record: AnswerRecord) -> AnswerVerdict | None:
-        if record.answer is None and not record.reason:
-            self._report.refuse(record.place, "reason", "missing; without an answer, give a reason")
-            return None
-        return AnswerVerdict(record.answer, record.reason)
-
-    def _write(self, fresh: list[tuple[Resolved[AnswerRecord, Side], int]]) -> None:
-        rows = [
-            Answer(
-                **self._common(item, repeat),
-                completion_id=item.found.completion,
-                question_id=item.subject[2],
-                value=item.record.answer,
-            )
-            for item, repeat in fresh
-        ]
-        write_opinions(Answer, rows, announce=False)
