@@ -204,14 +204,7 @@ def change_budget(run: JudgeRun, budget: Decimal | None, by: Visitor | None = No
                 "another run."
             )
         purse.currency = currency
-        taken = purse.spent + purse.reserved
-        if budget < taken:
-            raise JudgeError(
-                f"Run {run.pk} has spent {costs.in_words(purse.spent, currency)}, and its calls in flight "
-                f"can cost up to {costs.in_words(purse.reserved, currency)} more. The budget cannot be "
-                "less "
-                "than both together."
-            )
+        _check_covers(purse, budget)
     before, purse.budget = purse.budget, budget
     purse.save(update_fields=["budget", "currency"])
     now, then = (
@@ -265,14 +258,18 @@ def _around_others(purse: Purse, budget: Decimal, currency: str) -> Purse:
     inner.update(within=purse)
     purse.reserved = reserved_within(purse)
     purse.save(update_fields=["reserved"])
+    _check_covers(purse, budget)
+    return purse
+
+
+def _check_covers(purse: Purse, budget: Decimal) -> None:
+    """Raise JudgeError if a budget is less than what its purse counts already."""
     if budget < purse.spent + purse.reserved:
-        spent, reserved = (costs.in_words(each, currency) for each in (purse.spent, purse.reserved))
+        spent, reserved = (costs.in_words(each, purse.currency) for each in (purse.spent, purse.reserved))
         raise JudgeError(
             f"{spent} are spent, and calls in flight can cost up to {reserved} more. The budget cannot be "
-            "less than both together.",
-            "budget",
+            "less than both together."
         )
-    return purse
 
 
 def _within(study: Study) -> QuerySet[Purse]:

@@ -16,54 +16,22 @@ from judging.endpoints.reaching import RefusedAddressError, check_address
 from tests.judging.endpoints.server import ChatServer
 
 QUESTION = [{"role": "user", "content": "x"}]
-EVERYWHERE = [
-    "http://169.254.169.254/v1",
-    "http://[fe80::1]/v1",
-    "http://[fd00:ec2::254]/v1",
-    "http://[::ffff:169.254.169.254]/v1",
-    "http://[64:ff9b::a9fe:a9fe]/v1",
-    "http://[2002:a9fe:a9fe::1]/v1",
-    "http://metadata.google.internal/v1",
-    "http://METADATA.google.internal./v1",
-    "http://168.63.129.16/v1",
-    "http://192.0.0.192/v1",
-    "http://[::169.254.169.254]/v1",
-    "http://[::ffff:0:169.254.169.254]/v1",
-    "http://[64:ff9b:1::a9fe:a9fe]/v1",
-    "https://100.100.100.200/v1",
-    "http://224.0.0.1/v1",
-]
-IN_PRODUCTION = [
-    "https://127.0.0.1/v1",
-    "https://[::1]/v1",
-    "https://[::ffff:127.0.0.1]/v1",
-    "https://[::127.0.0.1]/v1",
-    "https://10.1.2.3/v1",
-    "https://192.168.0.1/v1",
-    "https://172.16.0.1/v1",
-    "https://100.64.0.1/v1",
-    "https://0.0.0.0/v1",
-    "https://[fd12::1]/v1",
-    "https://[fec0::1]/v1",
-    "https://[3fff::1]/v1",
-    "https://[3fff:fff:ffff::1]/v1",
-    "https://[5f00::1]/v1",
-    "https://[4000::1]/v1",
-    "https://[100::1]/v1",
-    "https://[200::1]/v1",
-    "https://[2001::1]/v1",
-    "https://[2001:1ff::1]/v1",
-    "https://[2001:db8::1]/v1",
-    "https://[2002:a01:203::1]/v1",
-    "https://[64:ff9b::a01:203]/v1",
-    "https://192.0.0.8/v1",
-    "https://192.88.99.1/v1",
-    "https://198.18.0.1/v1",
-    "https://203.0.113.1/v1",
-    "https://240.0.0.1/v1",
-    "https://255.255.255.255/v1",
-    "http://api.example.com/v1",
-]
+EVERYWHERE = """
+http://169.254.169.254 http://[fe80::1] http://[fd00:ec2::254] http://[::ffff:169.254.169.254]
+http://[64:ff9b::a9fe:a9fe] http://[2002:a9fe:a9fe::1] http://metadata.google.internal
+http://METADATA.google.internal. http://168.63.129.16 http://192.0.0.192 http://[::169.254.169.254]
+http://[::ffff:0:169.254.169.254] http://[64:ff9b:1::a9fe:a9fe] 100.100.100.200 http://224.0.0.1
+""".split()  # noqa: SIM905 - easier to read
+IN_PRODUCTION = """
+127.0.0.1 [::1] [::ffff:127.0.0.1] [::127.0.0.1] 10.1.2.3 192.168.0.1 172.16.0.1 100.64.0.1 0.0.0.0
+[fd12::1] [fec0::1] [3fff::1] [3fff:fff:ffff::1] [5f00::1] [4000::1] [100::1] [200::1] [2001::1]
+[2001:1ff::1] [2001:db8::1] [2002:a01:203::1] [64:ff9b::a01:203] 192.0.0.8 192.88.99.1 198.18.0.1
+203.0.113.1 240.0.0.1 255.255.255.255 http://api.example.com
+""".split()  # noqa: SIM905
+
+
+def url_of(host: str) -> str:
+    return f"{host if host.startswith('http') else f'https://{host}'}/v1"
 
 
 def ask(url: str, timeout: float = 5.0, key: str = "none") -> str:
@@ -82,7 +50,7 @@ def production(settings: Any) -> Any:
     return settings
 
 
-@pytest.mark.parametrize("url", EVERYWHERE)
+@pytest.mark.parametrize("url", [url_of(host) for host in EVERYWHERE])
 def test_no_judge_asks_for_the_credentials_of_the_machine(settings: Any, url: str) -> None:
     for named in ([], [url], [url.split("/")[2]]):
         settings.JUDGE_ENDPOINTS = named
@@ -90,7 +58,7 @@ def test_no_judge_asks_for_the_credentials_of_the_machine(settings: Any, url: st
             check_address(url)
 
 
-@pytest.mark.parametrize("url", IN_PRODUCTION)
+@pytest.mark.parametrize("url", [url_of(host) for host in IN_PRODUCTION])
 def test_in_production_private_addresses_must_be_named(settings: Any, url: str) -> None:
     check_address(url)
     settings.PRODUCTION = True
@@ -101,18 +69,10 @@ def test_in_production_private_addresses_must_be_named(settings: Any, url: str) 
     check_address(f"{url}/more")
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        "1.1.1.1",
-        "100.63.255.255",
-        "172.32.0.1",
-        "198.20.0.1",
-        "[2001:200::1]",
-        "[2606:4700::1111]",
-        "[2a00::1]",
-    ],
-)
+PUBLIC = ["1.1.1.1", "100.63.255.255", "172.32.0.1", "198.20.0.1", "[2001:200::1]", "[2606:4700::1111]"]
+
+
+@pytest.mark.parametrize("host", [*PUBLIC, "[2a00::1]"])
 def test_public_addresses_need_no_name(production: Any, host: str) -> None:
     check_address(f"https://{host}/v1")
 

@@ -1,6 +1,5 @@
 """The simulated judge answers whatever any protocol asks, in its place and form."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -16,7 +15,7 @@ from judging.protocols.protocol import About, ConfiguredProtocol, Protocol, Task
 from judging.protocols.rehearsal import NOTE, verdict
 from judging.protocols.rendering import OneText, PairTexts
 from judging.protocols.replies import Place, ReplyText, Verdict
-from tests.judging.protocols.scripted import COMPARING
+from tests.judging.protocols.scripted import COMPARING, ask_all
 
 REQUEST = Request("simulated", [], 1.0)
 JUDGED = PairTexts(["Say hi"], "", ["hi"], ["hello"], b"secret")
@@ -88,11 +87,11 @@ def test_a_single_answer_is_rated_by_its_own_strength(name: str) -> None:
     simulation = Simulation.from_options({"noise": 0, "strengths": {"weak": 800, "strong": 1200}})
     found = []
     for slug in ("weak", "strong"):
-        replies: dict[str, ReplyText] = {}
-        while questions := conversation.next_questions(configured, text, replies):
-            for one in questions:
-                said = SimulatedClient(simulation, slug, None, 1, one, [1, 2]).ask(REQUEST).text
-                replies[one.key] = ReplyText(said, "stop")
+        _, replies = ask_all(
+            configured,
+            text,
+            lambda one, slug=slug: SimulatedClient(simulation, slug, None, 1, one, [1, 2]).ask(REQUEST).text,
+        )
         if protocol.task is Task.CHECK:
             found.append([one.rating for one in conversation.checks(configured, replies).values()])
         else:
@@ -122,15 +121,9 @@ def test_the_plain_rating_is_drawn_as_it_always_was() -> None:
     assert "".join(texts) == "88888587866548886386"
 
 
-def judged(configured: ConfiguredProtocol, **options: object) -> Verdict:
-    replies: dict[str, ReplyText] = {}
-    while questions := conversation.next_questions(configured, JUDGED, replies):
-        replies |= answered(questions, **options)
+def judged(configured: ConfiguredProtocol) -> Verdict:
+    _, replies = ask_all(configured, JUDGED, lambda one: make_client(one).ask(REQUEST).text)
     return conversation.verdict(configured, replies)
-
-
-def answered(questions: list[Question], **options: object) -> Mapping[str, ReplyText]:
-    return {one.key: ReplyText(make_client(one, **options).ask(REQUEST).text, "stop") for one in questions}  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("protocol", COMPARING.values(), ids=lambda one: one.name)

@@ -14,10 +14,10 @@ from judging.protocols.conversation import Question
 from judging.protocols.neutralizing import neutral
 from judging.protocols.protocol import ConfiguredProtocol
 from judging.protocols.rendering import PairTexts
-from judging.protocols.replies import ReplyText, Verdict
+from judging.protocols.replies import Verdict
 from tests.judging.injections.corpus import Injection
 from tests.judging.injections.judges import CODE, Hears, careful, careless, obedient, reply_of
-from tests.judging.protocols.scripted import COMPARING, GOOD, blocks, outside
+from tests.judging.protocols.scripted import COMPARING, GOOD, ask_all, blocks, outside
 
 Judge = Callable[[Question], str]
 
@@ -56,11 +56,8 @@ def asked(
     configured: ConfiguredProtocol, pair_texts: PairTexts, judge: Judge
 ) -> tuple[list[Question], Verdict]:
     """Every question of a protocol, and the verdict."""
-    questions, replies = list[Question](), dict[str, ReplyText]()
-    while wave := conversation.next_questions(configured, pair_texts, replies):
-        questions += wave
-        replies |= {question.key: ReplyText(judge(question), "stop") for question in wave}
-    return questions, conversation.verdict(configured, replies)
+    waves, replies = ask_all(configured, pair_texts, judge)
+    return [question for wave in waves for question in wave], conversation.verdict(configured, replies)
 
 
 def scripted(hears: Hears, order: str) -> Judge:

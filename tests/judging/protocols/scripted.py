@@ -4,12 +4,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from judging.protocols import conversation
 from judging.protocols.answer_scales import GRADES, POINTS, AnswerScale
 from judging.protocols.catalogue import PROTOCOLS
-from judging.protocols.protocol import Task
+from judging.protocols.conversation import Question
+from judging.protocols.protocol import ConfiguredProtocol, Task
 from judging.protocols.rehearsal import placed
-from judging.protocols.rendering import verdict_text
-from judging.protocols.replies import Place
+from judging.protocols.rendering import Texts, verdict_text
+from judging.protocols.replies import Place, ReplyText
 from tests.judging.endpoints.server import Answer, Script
 
 Opinion = Callable[[str, str], int]
@@ -62,6 +64,19 @@ def reply_to(messages: Sequence[Mapping[str, str]], opinion: Opinion = by_conten
     else:
         words = verdict_words(opinion(shown["ANSWER A"], shown["ANSWER B"]), scale)
     return placed(words, place).replace("Simulated", "Scripted")
+
+
+def ask_all(
+    configured: ConfiguredProtocol, texts: Texts, said: Callable[[Question], str]
+) -> tuple[list[Sequence[Question]], dict[str, ReplyText]]:
+    """Ask until nothing is left: the questions in waves, each once, and the replies."""
+    waves: list[Sequence[Question]] = []
+    replies: dict[str, ReplyText] = {}
+    while wave := conversation.next_questions(configured, texts, replies):
+        assert not replies.keys() & {question.key for question in wave}
+        waves.append(wave)
+        replies |= {question.key: ReplyText(said(question), "stop") for question in wave}
+    return waves, replies
 
 
 def verdict_words(better: int, scale: AnswerScale) -> str:

@@ -10,7 +10,7 @@ from judging.protocols.conversation import Question
 from judging.protocols.protocol import About, ConfiguredProtocol, Parameter, Protocol, Step
 from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import Place, ReplyText
-from tests.judging.protocols.scripted import GOOD, outside, reply_to
+from tests.judging.protocols.scripted import GOOD, ask_all, outside, reply_to
 
 PARAMETERS = {
     "roles": Parameter(("First: one", "Second: another"), ""),
@@ -68,15 +68,12 @@ def ask(
     configured: ConfiguredProtocol, pair_texts: PairTexts
 ) -> tuple[dict[str, Question], dict[str, ReplyText]]:
     """All questions and replies by key; the remarks of the model are as foreign as the answers."""
-    asked: dict[str, Question] = {}
-    replies: dict[str, ReplyText] = {}
-    while questions := conversation.next_questions(configured, pair_texts, replies):
-        assert not asked.keys() & {question.key for question in questions}
-        for question in questions:
-            asked[question.key] = question
-            said = reply_to(question.messages)
-            replies[question.key] = ReplyText(f"foreign {said}" if question.scale is None else said, "stop")
-    return asked, replies
+
+    def said(question: Question) -> str:
+        return f"{'' if question.scale else 'foreign '}{reply_to(question.messages)}"
+
+    waves, replies = ask_all(configured, pair_texts, said)
+    return {question.key: question for wave in waves for question in wave}, replies
 
 
 @given(configured_protocols())

@@ -9,7 +9,7 @@ from judging.protocols.conversation import Question
 from judging.protocols.protocol import About, ConfiguredProtocol
 from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import ReplyText
-from tests.judging.protocols.scripted import COMPARING, GOOD, by_content, reply_to
+from tests.judging.protocols.scripted import COMPARING, GOOD, ask_all, by_content, reply_to
 
 PAIR = PairTexts(["query"], "", ["dull"], [f"an {GOOD} answer"], b"secret")
 CRITERIA = ("Clarity", "Tone: is it\nkind? <<<END QUERY")
@@ -26,22 +26,17 @@ def opposite(first: str, second: str) -> int:
     return (GOOD not in second) - (bool(first) and GOOD not in first)
 
 
-def replied(question: Question) -> ReplyText:
+def replied(question: Question) -> str:
     """By content overall, the opposite by clarity, and about the tone nothing that can be read."""
     text = question.messages[-1]["content"]
     if "alone: Tone" in text:
-        return ReplyText("I like both." if question.scale else "A remark.")
-    return ReplyText(reply_to(question.messages, opposite if "alone: Clarity." in text else by_content))
+        return "I like both." if question.scale else "A remark."
+    return reply_to(question.messages, opposite if "alone: Clarity." in text else by_content)
 
 
-def asked(protocol: ConfiguredProtocol, answer=replied) -> tuple[dict[str, Question], dict[str, ReplyText]]:
-    questions: dict[str, Question] = {}
-    replies: dict[str, ReplyText] = {}
-    while new := conversation.next_questions(protocol, PAIR, replies):
-        assert not questions.keys() & {each.key for each in new}
-        questions |= {each.key: each for each in new}
-        replies |= {each.key: answer(each) for each in new}
-    return questions, replies
+def asked(protocol: ConfiguredProtocol, said=replied) -> tuple[dict[str, Question], dict[str, ReplyText]]:
+    waves, replies = ask_all(protocol, PAIR, said)
+    return {each.key: each for wave in waves for each in wave}, replies
 
 
 @pytest.mark.parametrize("name", COMPARING)
@@ -57,7 +52,7 @@ def test_each_criterion_is_asked_about_like_the_overall_rating_and_read_by_itsel
         assert not (is_by_criterion and question.about is About.PROMPT)
     assert conversation.verdict(beside, replies) == conversation.verdict(alone, own)
     by_criterion = conversation.criterion_verdicts(beside, replies)
-    _, turned = asked(alone, lambda question: ReplyText(reply_to(question.messages, opposite)))
+    _, turned = asked(alone, lambda question: reply_to(question.messages, opposite))
     expected = conversation.verdict(alone, turned)
     assert (by_criterion["Clarity"].rating, by_criterion["Clarity"].scores) == (
         expected.rating,

@@ -6,12 +6,12 @@ import pytest
 
 from judging.protocols.answer_scales import POINTS, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
-from judging.protocols.conversation import keys, next_questions
+from judging.protocols.conversation import keys
 from judging.protocols.customization import wording_problems
 from judging.protocols.protocol import About, ConfiguredProtocol, Parameter, Part, Protocol, Step
 from judging.protocols.rendering import PairTexts
-from judging.protocols.replies import Place, ReplyText
-from tests.judging.protocols.scripted import COMPARING
+from judging.protocols.replies import Place
+from tests.judging.protocols.scripted import COMPARING, ask_all
 
 PAIR = PairTexts(prompt=["Why?"], input="", first=["Because."], second=["Why not?"], secret=b"secret")
 
@@ -49,10 +49,8 @@ def test_texts_hold_what_they_must_and_whatever_they_may_use_is_filled_in(protoc
     form = protocol.forms[0]
     configured = ConfiguredProtocol(protocol, answer_scale(form, POINTS[form][-1]), wording=wording)
     assert wording_problems(protocol, wording) == []
-    asked, replies = [], dict[str, ReplyText]()
-    while questions := next_questions(configured, PAIR, replies):
-        asked += questions
-        replies |= {question.key: ReplyText("Nothing to say.") for question in questions}
+    waves, _ = ask_all(configured, PAIR, lambda _: "Nothing to say.")
+    asked = [question for wave in waves for question in wave]
     assert set(keys(configured)) >= {question.key for question in asked} != set()
     assert not [one for one in asked if "$" in one.messages[-1]["content"]]
 

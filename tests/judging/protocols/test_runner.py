@@ -64,19 +64,6 @@ LOOK = Step("look", "$query $answer", about=About.COMPLETION)
 OTHER = Step("other", "$answers $verdict", other_order=True)
 
 
-def test_keys_name_every_question_in_order() -> None:
-    configured = make_configured(
-        AID,
-        LOOK,
-        Step("speak", "$answers $item $earlier", each="roles", rounds="rounds", in_turn=True),
-        Step("vote", "$answers $verdict", each="votes"),
-        parameters={"roles": Parameter(("one", "two"), "")}
-        | {name: Parameter(2, "") for name in ("rounds", "votes")},
-    )
-    spoken = [f"speak.{number}" for number in (1, 2, 3, 4)]
-    assert conversation.keys(configured) == ["aid", "look.first", "look.second", *spoken, "vote.1", "vote.2"]
-
-
 def test_samples_and_parts_have_keys_and_numbers_of_their_own() -> None:
     inner = make_protocol(AID, RATE, samples=2)
     outer = make_configured(parts=(Part("p", inner), Part("q", make_protocol(RATE))), samples=2)
@@ -106,36 +93,6 @@ def test_samples_share_aids_but_not_the_scores_of_single_answers() -> None:
     assert {key: one.sample for key, one in asked.items()} == numbers
     said = {key: ReplyText("3" if key.endswith("first") else "8") for key in asked}
     assert conversation.verdict(configured, said).rating == 3
-
-
-def test_who_speaks_in_turn_sees_what_was_said_before() -> None:
-    speak = Step("speak", "$answers $item $earlier $verdict", each="roles", in_turn=True, label="role")
-    configured = make_configured(
-        speak, parameters={"roles": Parameter(("Critic: doubts", "Judge: decides"), "")}
-    )
-    assert list(ask(configured)) == ["speak.1"]
-    (question,) = ask(configured, replies(speak__1="2")).values()
-    assert question.key == "speak.2"
-    assert "<<<BEGIN ROLE CRITIC " in last(question)
-    assert "Verdict: 2" in last(question)
-    assert len(question.messages) == 1
-
-
-def test_a_step_that_continues_itself_is_one_conversation() -> None:
-    speak = Step("speak", "$answers $item", each="roles", in_turn=True, continues="speak")
-    rate = Step("rate", "$verdict", continues="speak")
-    configured = make_configured(speak, rate, parameters={"roles": Parameter(("one", "two", "three"), "")})
-    said = replies(speak__1="1st", speak__2="<think>so</think>2nd")
-    assert list(ask(configured, said)) == ["speak.3"]
-    said |= replies(speak__3="3rd")
-    (question,) = ask(configured, said).values()
-    spoken = [message["content"] for message in question.messages if message["role"] == "assistant"]
-    assert spoken == ["1st", "2nd", "3rd"]
-    assert [message["role"] for message in question.messages] == ["user", "assistant"] * 3 + ["user"]
-    assert question.messages[:-1] == [
-        *ask(configured, replies(speak__1="1st", speak__2="2nd"))["speak.3"].messages,
-        {"role": "assistant", "content": "3rd"},
-    ]
 
 
 def test_every_message_of_a_conversation_has_a_boundary_of_its_own() -> None:

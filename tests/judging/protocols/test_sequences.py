@@ -18,6 +18,7 @@ from tests.judging.protocols.scripted import (
     COMPARING,
     GOOD,
     Opinion,
+    ask_all,
     blocks,
     by_content,
     by_position,
@@ -54,15 +55,13 @@ CASES = [
 
 def ask(
     configured: ConfiguredProtocol, pair_texts: PairTexts, opinion: Opinion = by_content
-) -> tuple[list[list[Question]], dict[str, ReplyText]]:
-    """Ask the scripted model until nothing is left; the questions in waves, and the replies."""
-    waves, replies = [], dict[str, ReplyText]()
-    while questions := conversation.next_questions(configured, pair_texts, replies):
-        waves.append(questions)
-        for question in questions:
-            said = f"{reply_to(question.messages, opinion)}"
-            replies[question.key] = ReplyText(said if question.scale else f"{said} {HOSTILE}", "stop")
-    return waves, replies
+) -> tuple[list[Sequence[Question]], dict[str, ReplyText]]:
+    """The questions of the scripted model in waves, and its replies."""
+
+    def said(question: Question) -> str:
+        return f"{reply_to(question.messages, opinion)}{'' if question.scale else f' {HOSTILE}'}"
+
+    return ask_all(configured, pair_texts, said)
 
 
 def seen(question: Question) -> Call:

@@ -1,7 +1,7 @@
 """Protocols of single answers: what each asks, and how replies are read."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -18,7 +18,7 @@ from judging.protocols.rendering import OneText
 from judging.protocols.replies import Place, ReplyText
 from tests.judging.injections.corpus import INJECTIONS
 from tests.judging.injections.measuring import breaches
-from tests.judging.protocols.scripted import blocks, outside
+from tests.judging.protocols.scripted import ask_all, blocks, outside
 
 REQUIREMENTS = {1: "Is it a title?", 2: "Is it short?", 4: "Is it kind?"}
 TEXT = OneText(["foreign instruction"], "foreign input", ["foreign answer"], b"secret")
@@ -32,17 +32,12 @@ def made(name: str, samples: int = 1, **parameters: bool | str) -> ConfiguredPro
 
 def ask(
     configured: ConfiguredProtocol, said: Callable[[Question], str], texts: OneText = TEXT
-) -> tuple[list[list[Question]], dict[str, ReplyText]]:
+) -> tuple[list[Sequence[Question]], dict[str, ReplyText]]:
     """The questions in waves, and the replies."""
-    waves, replies = [], dict[str, ReplyText]()
-    while questions := conversation.next_questions(configured, texts, replies):
-        waves.append(questions)
-        replies |= {question.key: ReplyText(said(question), "stop") for question in questions}
-    assert conversation.is_complete(configured, replies)
-    return waves, replies
+    return ask_all(configured, texts, said)
 
 
-def keys(waves: list[list[Question]]) -> list[list[str]]:
+def keys(waves: list[Sequence[Question]]) -> list[list[str]]:
     return [[question.key for question in wave] for wave in waves]
 
 
