@@ -43,7 +43,7 @@ class PercentField(forms.FloatField):
     """A share from 0 to 1, typed and shown as percent."""
 
     def __init__(self, *, most: float = 1, **options: Any) -> None:
-        super().__init__(min_value=0, max_value=100 * most, **options)
+        super().__init__(min_value=0, max_value=round(100 * most), **options)
         self.widget.attrs |= {"step": "any", "inputmode": "decimal"}
 
     def prepare_value(self, value: Any) -> Any:
@@ -123,15 +123,10 @@ class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 class AddressForm(SettingForm):
-    """The address of a study; an empty one is made of the name, or stays as it is."""
+    """The address of a study; an empty one is made of the name."""
 
     class Meta(SettingForm.Meta):
         fields = tuple(FORMS["address"])
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if field := self.fields.get("slug"):
-            field.required = False
 
     def clean_slug(self) -> str:
         name = self.cleaned_data.get("name", "")  # not there where it is wrong, which is said
@@ -150,6 +145,7 @@ class NewStudyForm(NamedForm, AddressForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["slug"].required = False
         self.fields["slug"].widget.attrs["data-made-of"] = self["name"].auto_id
 
     def save(self, commit: bool = True) -> Any:

@@ -32,6 +32,7 @@ def test_the_page_shows_names_in_their_context(naming: Study, signed_in: Callabl
     assert "2 of " in page
     assert '<th scope="row">Koala (13B)</th><td class="num">1</td><td class="num">1</td>' in page
     assert '<th scope="row">Rook 7B</th><td class="num">1</td><td class="num">2</td>' in page
+    assert page.count('name="naming"') == 3
     assert 'value="show" aria-describedby="naming-show-meaning" required checked' in page
     assert "is left out" not in page
 
