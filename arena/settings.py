@@ -75,6 +75,7 @@ INSTALLED_APPS = [
     "axes",
     "csp",
     "django_htmx",
+    "ninja",
     "arena",
     "judging",
     "leaderboard",
@@ -341,6 +342,7 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
+WHITENOISE_SKIP_COMPRESS_EXTENSIONS = ("map", "png")  # which browsers do not ask for, or is compressed
 
 # --- Imports -----------------------------------------------------------------------------------------------
 IMPORT_MAX_MB = env.int("IMPORT_MAX_MB", 200, validate=ONE_OR_MORE)

@@ -10,12 +10,12 @@ from django.urls import path, re_path
 from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.openapi.docs import Swagger
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
 from arena.api.auth import BearerAuth, OpenAuth, Scope
 from arena.api.http import JSONParser, UnreadableBodyError, without_others
-from arena.api.reference import Reference
 from arena.api.schemas import first_wrong
 
 
@@ -41,7 +41,7 @@ api = API(
         "models that write as an operator, and read published numbers. Reading public studies needs no "
         "token. Every other request needs a bearer token with the scope of its operation: rate, runs or read."
     ),
-    docs=Reference(),
+    docs=Swagger({"defaultModelsExpandDepth": -1}),
     parser=JSONParser(),
     urls_namespace="api-v1",
 )

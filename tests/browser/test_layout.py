@@ -138,10 +138,11 @@ def test_on_a_phone_the_names_of_rows_stay_while_a_table_is_scrolled(phone, live
     assert region.locator("th[scope=rowgroup]").all_text_contents() == ["MILD", "STRICT"]
 
 
-def test_the_reference_of_the_api_leads_to_its_parts(page: Page, live_server, problems) -> None:
+def test_the_reference_of_the_api_opens_its_operations(page: Page, live_server, problems) -> None:
+    """Without the network, and within the policy for scripts."""
     page.goto(f"{live_server.url}/api/v1/docs")
-    page.get_by_role("link", name="Read standings").click()
-    expect(page.get_by_role("heading", name="Read standings")).to_be_in_viewport()
+    page.get_by_text("Read standings").click()
+    expect(page.get_by_text("No such study").or_(page.get_by_text("Parameters")).first).to_be_visible()
     assert problems == []
 
 
