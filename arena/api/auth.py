@@ -7,7 +7,6 @@ import hashlib
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final
 
 from django.core import signing
 from django.db import transaction
@@ -17,7 +16,6 @@ from ninja.security import HttpBearer
 
 from arena.audit.recording import Kind, record
 from arena.models import ApiToken, Rater
-from arena.models.compiled import Compiled, given
 from arena.monitoring.logs import current_command, pass_on_command
 from arena.pages.permissions import Visitor
 
@@ -131,13 +129,9 @@ def _signed(token: str) -> Caller | None:
     return Caller(rater, is_operator=False, scopes=frozenset({Scope.RATE})) if rater else None
 
 
-_TOKEN: Final = Compiled(
-    lambda: ApiToken.objects.filter(digest=given("digest"), revoked_at=None).select_related("rater__user")
-)
-
-
 def _stored(token: str) -> Caller | None:
-    row = next(iter(_TOKEN(digest=digest(token))), None)
+    tokens = ApiToken.objects.filter(digest=digest(token), revoked_at=None)
+    row = tokens.select_related("rater__user").first()
     if row is None:
         return None
     user = row.rater.user

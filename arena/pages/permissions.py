@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, Final, ParamSpec, cast
+from typing import Any, Concatenate, ParamSpec, cast
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
@@ -18,7 +18,6 @@ from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
 from arena.models import Membership, Rater, Role, Study
-from arena.models.compiled import Compiled, given
 from arena.models.querysets import StudyQuerySet
 
 P = ParamSpec("P")
@@ -172,13 +171,6 @@ def signed_in(
     return cast("Callable[..., HttpResponseBase]", never_cache(checked))
 
 
-_MEMBER: Final = Compiled(
-    lambda: Membership.objects.select_related("study", "rater").filter(
-        study__slug=given("slug"), rater__user=given("user")
-    )
-)
-
-
 def member(
     view: Callable[Concatenate[MemberRequest, P], HttpResponse],
 ) -> Callable[..., HttpResponseBase]:
@@ -191,7 +183,8 @@ def member(
     def checked(request: MemberRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return _member_signs_in_first(request, reverse("rate-study", args=[slug]))
-        found = next(iter(_MEMBER(slug=slug, user=request.user.pk)), None)
+        memberships = Membership.objects.select_related("study", "rater")
+        found = memberships.filter(study__slug=slug, rater__user=request.user.pk).first()
         if found is None:
             if may_sign_up(get_object_or_404(Study, slug=slug), request.user):
                 return redirect("sign-up", slug=slug)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING
 
-from django.apps import apps
 from django.db import models
 from django.db.models import Q
-from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 
 from arena.models import Answer, Comparison, Score, Study
-from arena.models.compiled import Compiled, given
 from arena.models.querysets import MAY_COME_LATE
 from arena.rating.publication import may_count
 from arena.rating.recorders import batches
@@ -35,11 +32,17 @@ class SnapshotQuerySet(models.QuerySet["Snapshot"]):
 
     def newest(self, study: Study) -> Snapshot | None:
         """The newest with all tables."""
-        return _first(_COMPLETE, study)
+        return self.complete()._last(study)
 
     def opened(self, study: Study) -> Snapshot | None:
         """The newest, which may hold no more than what the leaderboard opens with."""
-        return _first(_OPENED, study)
+        return self._last(study)
+
+    def _last(self, study: Study) -> Snapshot | None:
+        found = self.filter(study=study).order_by("-pk").first()
+        if found is not None:
+            found.study = study
+        return found
 
     def newest_of(self, studies: Iterable[Study]) -> dict[int, Snapshot]:
         """The newest snapshot of each study, by study id."""
@@ -54,30 +57,8 @@ class SnapshotQuerySet(models.QuerySet["Snapshot"]):
         return {snapshot.study_id: snapshot for snapshot in found}
 
 
-def _all() -> SnapshotQuerySet:
-    found: SnapshotQuerySet = apps.get_model("leaderboard", "Snapshot").objects.all()
-    return found
-
-
-_OPENED: Final = Compiled(lambda: _all().filter(study=given("study")).order_by("-pk")[:1])
-_COMPLETE: Final = Compiled(lambda: _all().complete().filter(study=given("study")).order_by("-pk")[:1])
-
-
-def _first(rows: Compiled[Snapshot], study: Study) -> Snapshot | None:
-    found = next(iter(rows(study=study.pk)), None)
-    if found is not None:
-        found.study = study
-    return found
-
-
-Word: TypeAlias = str | RawSQL
-"""Or its place in a statement that is compiled once."""
-
-
 class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
-    def for_board(
-        self, raters: Word, ties: Word, category: Word, method: Word, beside: Word
-    ) -> SliceQuerySet:
+    def for_board(self, raters: str, ties: str, category: str, method: str, beside: str) -> SliceQuerySet:
         """Standings of the raters under both tie rules and by the method ``beside``, and of all others.
 
         Nothing else, because reading tables takes time.
@@ -89,7 +70,7 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
             | Q(kind="matrices", raters=raters, ties=ties, category=category)
         )
 
-    def for_categories(self, raters: Word, ties: Word, method: Word) -> SliceQuerySet:
+    def for_categories(self, raters: str, ties: str, method: str) -> SliceQuerySet:
         return self.filter(kind="standings", raters=raters, ties=ties, method=method)
 
     def ranking(self, raters: str, ties: str, category: str, method: str) -> list[str]:
@@ -97,7 +78,7 @@ class SliceQuerySet(models.QuerySet["SnapshotSlice"]):
         board = self.for_categories(raters, ties, method).filter(category=category).first()
         return [row["contestant"] for row in board.content["standings"]] if board else []
 
-    def for_raters(self, category: Word) -> SliceQuerySet:
+    def for_raters(self, category: str) -> SliceQuerySet:
         """Leanings of all raters in one category, and agreement in all."""
         leanings = Q(kind__in=("ratings", "length"), category=category)
         return self.filter(leanings | Q(kind__in=("agreement", "correlation")))

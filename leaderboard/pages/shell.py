@@ -4,11 +4,10 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.contrib.auth.models import AnonymousUser
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path
@@ -17,7 +16,6 @@ from django.utils.safestring import mark_safe
 from django.views.decorators.http import condition, require_safe
 
 from arena.models import Study
-from arena.models.compiled import Compiled, given
 from arena.pages.permissions import Visitor, viewable
 from arena.rating.publication import in_groups
 from arena.texts import markdown
@@ -86,14 +84,7 @@ def routes(address: str, name: str, read: Reader, *beyond: Beyond, opens: bool =
 
 def visible(request: HttpRequest, slug: str) -> Study:
     """The study, if this visitor may see it. Raises Http404."""
-    if request.user.is_authenticated:
-        return get_object_or_404(viewable(request.user), slug=slug)
-    for study in _SEEN_BY_ALL(slug=slug):
-        return study
-    raise Http404("There is no such study.")
-
-
-_SEEN_BY_ALL: Final = Compiled(lambda: viewable(AnonymousUser()).filter(slug=given("slug")))
+    return get_object_or_404(viewable(request.user), slug=slug)
 
 
 def is_staff(request: HttpRequest) -> bool:

@@ -1,14 +1,14 @@
 """Finds a page's tables in the snapshot or on demand."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
 from django.db.models import Q
 
-from arena.models.compiled import Compiled, given
 from leaderboard.models import Snapshot
+from leaderboard.models.querysets import SliceQuerySet
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.holding import holds, holds_standings
 from leaderboard.snapshots.on_demand import Pending
@@ -17,16 +17,12 @@ from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Place, Stored, rows_of
 from leaderboard.snapshots.visible_lengths import shown
 
-_HELD: Final = {
-    Scope.BOARD: Compiled(
-        lambda: rows_of(given("snapshot")).for_board(
-            *map(given, ("raters", "ties", "category", "method", "beside"))
-        )
+_HELD: Final[Mapping[Scope, Callable[[SliceQuerySet, Setting], SliceQuerySet]]] = {
+    Scope.BOARD: lambda rows, at: rows.for_board(
+        at.raters, at.ties, at.category, at.method, method_beside(at.method)
     ),
-    Scope.CATEGORIES: Compiled(
-        lambda: rows_of(given("snapshot")).for_categories(*map(given, ("raters", "ties", "method")))
-    ),
-    Scope.RATERS: Compiled(lambda: rows_of(given("snapshot")).for_raters(given("category"))),
+    Scope.CATEGORIES: lambda rows, at: rows.for_categories(at.raters, at.ties, at.method),
+    Scope.RATERS: lambda rows, at: rows.for_raters(at.category),
 }
 """What snapshots hold of each scope; other scopes are always computed."""
 
@@ -57,9 +53,7 @@ def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = 
 
 
 def _held(snapshot: Snapshot, asked: Setting, scopes: Sequence[Scope]) -> Mapping[Place, str]:
-    place = {name: getattr(asked, name) for name in ("raters", "ties", "category", "method")}
-    place |= {"snapshot": snapshot.pk, "beside": method_beside(asked.method)}
-    rows = chain.from_iterable(_HELD[scope](**place) for scope in scopes)
+    rows = chain.from_iterable(_HELD[scope](rows_of(snapshot), asked) for scope in scopes)
     return shown(snapshot.study, Stored.of(rows).payloads)
 
 

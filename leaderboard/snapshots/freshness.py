@@ -6,7 +6,6 @@ from typing import Final
 from django.utils import timezone
 
 from arena.models import Comparison, Study
-from arena.models.compiled import Compiled, given
 from arena.process.nudging import nudge
 from arena.rating.publication import held_back
 from leaderboard.models import Refresh, Snapshot
@@ -18,16 +17,11 @@ LOST_AFTER: Final = timedelta(seconds=12)
 """What has not begun by then is asked for again: its message was lost."""
 
 
-_WANTED: Final = Compiled(
-    lambda: Refresh.objects.filter(study_id=given("study"), wanted_at__gt=given("overdue"))
-)
-
-
 def request_refresh(study_id: int) -> bool:
     """Ask for a refresh; False where one is on its way."""
     now = timezone.now()
     # Asked after every rating, when it is wanted already as a rule: that takes one look.
-    if _WANTED(study=study_id, overdue=now - LOST_AFTER):
+    if Refresh.objects.filter(study_id=study_id, wanted_at__gt=now - LOST_AFTER).exists():
         return False
     if not Study.objects.filter(pk=study_id).exists():
         return False

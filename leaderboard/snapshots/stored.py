@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from django.db.models import Q
-from django.db.models.expressions import RawSQL
 
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.models.querysets import SliceQuerySet
@@ -20,7 +19,7 @@ Place = tuple[str, str, str, str, str]
 _OF_STANDINGS: Final = ("standings", *BESIDE.values())
 
 
-def rows_of(snapshot: Snapshot | RawSQL) -> SliceQuerySet:
+def rows_of(snapshot: Snapshot) -> SliceQuerySet:
     return SnapshotSlice.objects.filter(snapshot=snapshot).defer("inputs")
 
 

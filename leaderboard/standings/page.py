@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Final
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 
-from arena.models import Contestant, Study
-from arena.models.compiled import Compiled, given
+from arena.models import Study
 from arena.rating.publication import in_groups, no_people_yet
 from leaderboard.agreement.trust import of_snapshot
 from leaderboard.agreement.verdict import Verdict
@@ -640,15 +639,8 @@ def abouts(study: Study) -> dict[str, About]:
     page = reverse("study-contestant", args=[study.slug, "slug"]).removesuffix("slug/")
     return {
         one.name: About(one.organisation, one.licence, f"{page}{one.slug}/", one.benchmarks)
-        for one in _CONTESTANTS(study=study.pk)
+        for one in study.contestants.only("name", "slug", "organisation", "licence", "benchmarks")
     }
-
-
-_CONTESTANTS: Final = Compiled(
-    lambda: Contestant.objects.filter(study=given("study")).only(
-        "name", "slug", "organisation", "licence", "benchmarks"
-    )
-)
 
 
 FOLDED: Final = ("games", "tie-counts", "ties")
