@@ -14,9 +14,7 @@ class ArenaConfig(AppConfig):
         from arena.monitoring import errors, logs
         from arena.pages import form_words
         from arena.people import sessions
-        from arena.process.memory import leave_no_gaps
 
-        leave_no_gaps()
         invariants.connect()
         logs.connect()
         errors.report_errors()

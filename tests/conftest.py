@@ -1,5 +1,6 @@
 """Fixtures for every test, and what holds for all: loopback only, services only where they are."""
 
+import gc
 import ipaddress
 import os
 import socket
@@ -16,7 +17,6 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from hypothesis.internal.conjecture import providers
 
-from arena.process.memory import spare_what_stays
 from tests import emptying, migrated
 from tests.chromium import CHROMIUM_ARGUMENTS, WITHOUT_OPTIMISING, find_chromium
 
@@ -52,7 +52,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish() -> None:
     """Let the garbage collector pass over modules and tests, which stay to the end, and come less often."""
-    spare_what_stays()
+    gc.freeze()
+    gc.set_threshold(10_000)
 
 
 def _belongs(item: pytest.Item, second_database: bool) -> bool:

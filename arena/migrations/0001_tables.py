@@ -10,7 +10,6 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-from arena.models.tables import CreateModels
 
 
 class Migration(migrations.Migration):
@@ -42,7 +41,7 @@ class Migration(migrations.Migration):
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
-    operations = [CreateModels([
+    operations = [
         migrations.CreateModel(
             name='Study',
             fields=[
@@ -563,4 +562,4 @@ class Migration(migrations.Migration):
                 'constraints': [models.CheckConstraint(condition=models.Q(('purpose__in', ['study', 'repeat', 'check', 'adjudication'])), name='answer_purpose_known'), models.CheckConstraint(condition=models.Q(('seconds__isnull', True), ('seconds__gte', 0), _connector='OR'), name='answer_seconds_not_negative'), models.CheckConstraint(condition=models.Q(models.Q(('reason', ''), ('status', 'scored'), ('value__in', ['yes', 'no', 'unknown']), ('value__isnull', False)), models.Q(('status', 'unscored'), ('value__isnull', True), models.Q(('reason', ''), _negated=True)), _connector='OR'), name='answer_known_or_reason'), models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('rater', 'completion', 'question', 'repeat'), name='answer_one_current'), models.UniqueConstraint(condition=models.Q(('assignment__isnull', False), ('is_current', True)), fields=('assignment', 'question'), name='answer_one_per_assignment_and_question'), models.UniqueConstraint(condition=models.Q(('is_current', True), models.Q(('external_id', ''), _negated=True)), fields=('study', 'rater', 'external_id'), name='answer_external_id_unique')],
             },
         ),
-    ])]
+    ]

@@ -20,7 +20,6 @@ from django.core.wsgi import get_wsgi_application
 from django.db import connections
 
 from arena.process.environment import local_url
-from arena.process.memory import spare_what_stays
 from arena.process.web import BACKLOG, MOST_CONNECTIONS, WebServer
 
 logger = logging.getLogger(__name__)
@@ -164,7 +163,6 @@ def _work(application: Any, listener: socket.socket) -> None:
         signal.signal(each, lambda *_: server.leave())
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the terminal's word to all; the parent passes on a SIGTERM
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
-    spare_what_stays()
     sys.setswitchinterval(SWITCH_SECONDS)
     embedded = None
     if settings.EMBEDDED_WORKER:

@@ -17,7 +17,6 @@ from django.conf import settings
 from django.db import close_old_connections
 
 from arena.celery import app
-from arena.process.memory import spare_what_stays
 from arena.process.sweep import Sweeper, run_logged
 
 logger = logging.getLogger(__name__)
@@ -132,7 +131,6 @@ def work(queues: Iterable[str]) -> None:
 
     worker = Worker(queues)
     worker.start()
-    spare_what_stays()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     asked.wait()

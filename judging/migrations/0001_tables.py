@@ -6,7 +6,6 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-from arena.models.tables import CreateModels
 
 
 class Migration(migrations.Migration):
@@ -37,7 +36,7 @@ class Migration(migrations.Migration):
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
-    operations = [CreateModels([
+    operations = [
         migrations.CreateModel(
             name='Endpoint',
             fields=[
@@ -389,4 +388,4 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(condition=models.Q(('state__in', ['waiting', 'in_flight']), ('text', '')), fields=('author', 'prompt'), name='writing_call_one_live'), models.UniqueConstraint(condition=models.Q(('state__in', ['waiting', 'in_flight']), models.Q(('text', ''), _negated=True)), fields=('author', 'completion', 'turn', 'text'), name='reading_call_one_live'), models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'in_flight', 'replied', 'failed'])), name='writing_call_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'in_flight'), _negated=True), ('deadline__isnull', False), _connector='OR'), name='writing_call_in_flight_has_a_deadline')],
             },
         ),
-    ])]
+    ]

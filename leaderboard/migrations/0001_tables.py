@@ -6,7 +6,6 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-from arena.models.tables import CreateModels
 
 
 class Migration(migrations.Migration):
@@ -29,7 +28,7 @@ class Migration(migrations.Migration):
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
-    operations = [CreateModels([
+    operations = [
         migrations.CreateModel(
             name='Snapshot',
             fields=[
@@ -190,4 +189,4 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('rater', 'pair'), name='instance_tagged_once')],
             },
         ),
-    ])]
+    ]

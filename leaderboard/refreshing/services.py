@@ -15,7 +15,6 @@ from django.db.models import Q
 from django.utils import timezone
 
 from arena.models import Study
-from arena.process.memory import give_back
 from arena.rating import publication
 from leaderboard.agreement.two import single_people
 from leaderboard.bias.measures import own_family
@@ -90,8 +89,6 @@ def refresh(study: Study, *, anew: bool = False) -> Outcome:
             message = f"{type(error).__name__}: {error}"[:1000]
             Refresh.objects.filter(study=study).update(error=message, failed_at=timezone.now())
             raise
-        finally:
-            give_back()
 
 
 def refresh_if_stale(study: Study) -> Outcome | None:
@@ -123,7 +120,6 @@ def _make(study: Study, anew: bool) -> Outcome:
 
 def _made(study: Study, anew: bool) -> Outcome:
     computed = _compute(study, anew)
-    give_back()  # the index is copied several times on its way to PostgreSQL
     return _publish(study, *computed)
 
 
@@ -164,7 +160,6 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
             seconds=0.0,
         )
         due = _open(snapshot, read, method, known, started, due)
-        give_back()
         index = making.pool.submit(stored.packing(study, read.rows, read.people))
         made = list(making.tables(texts(study), right, partial(holds_standings, snapshot.counts)))
         packed = index.result()

@@ -127,9 +127,6 @@ def main():
     django.setup()
     from django.conf import settings
 
-    from arena.process.memory import spare_what_stays
-
-    spare_what_stays()  # as every process of the arena
     settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
     print(json.dumps(measure()))
 

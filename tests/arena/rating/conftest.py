@@ -5,7 +5,6 @@ from django.test import Client
 from django.utils import timezone
 
 from arena.models import Membership, Rater, Study
-from arena.texts import rendering_cache
 from tests import factories as make
 
 
@@ -21,9 +20,3 @@ def browser(rater: Rater) -> Client:
     client = Client()
     client.force_login(rater.user)
     return client
-
-
-@pytest.fixture
-def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a new process: no text is rendered yet."""
-    monkeypatch.setattr(rendering_cache, "kept", rendering_cache.Kept())

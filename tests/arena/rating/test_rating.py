@@ -406,7 +406,6 @@ def test_an_empty_response_says_so_and_a_blank_prompt_does_not(browser: Client, 
     assert page(browser, study).content.decode().count("(This answer is empty.)") == 2
 
 
-@pytest.mark.usefixtures("nothing_kept")
 def test_texts_are_rendered_once_and_kept_by_no_cache(browser: Client, study: Study, rater: Rater) -> None:
     page(browser, study)
     stored = set(Rendering.objects.values_list("pk", "digest"))

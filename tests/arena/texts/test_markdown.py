@@ -6,9 +6,9 @@ from html import unescape
 import pytest
 
 from arena.models import Rendering
-from arena.texts import markdown, rendering_cache
+from arena.texts import markdown
 from arena.texts.markdown import is_plain, render
-from arena.texts.rendering_cache import Kept, rendered
+from arena.texts.rendering_cache import rendered
 
 ALLOWED_TAG = re.compile(
     r"</?(p|br|hr|strong|em|s|code|pre|span|blockquote|[uo]l|li|a|t(able|head|body|r|h|d)|h[3-6])\b"
@@ -179,26 +179,12 @@ def test_only_so_much_code_is_coloured_and_each_has_a_button() -> None:
 
 @pytest.mark.django_db
 def test_a_text_is_rendered_once_by_each_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rendering_cache, "kept", Kept())
     first = rendered(["*a*", "b", "*a*"])
     assert first["*a*"] == '<p dir="auto"><em>a</em></p>\n'
     assert Rendering.objects.count() == 2
     with monkeypatch.context() as patch:
         patch.setattr(markdown, "render", lambda text: pytest.fail("rendered again"))
         assert rendered(["*a*"]) == {"*a*": first["*a*"]}
-    monkeypatch.setattr(rendering_cache, "kept", Kept())  # as in another process
-    with monkeypatch.context() as patch:
-        patch.setattr(markdown, "render", lambda text: pytest.fail("rendered again"))
-        assert rendered(["*a*"]) == {"*a*": first["*a*"]}
-    monkeypatch.setattr(rendering_cache, "kept", Kept())
     monkeypatch.setattr(markdown, "RENDERER", markdown.RENDERER + 1)
     rendered(["*a*"])
     assert Rendering.objects.count() == 3
-
-
-def test_what_was_kept_longest_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rendering_cache, "MOST_KEPT", 5)
-    kept = Kept()
-    for digest, html in (("a", "aa"), ("b", "bbb"), ("a", "aa"), ("c", "c")):
-        kept.add({digest: html})
-    assert kept.of("abc") == {"b": "bbb", "c": "c"}
