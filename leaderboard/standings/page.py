@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 
-from arena.models import Study
+from arena.models import Contestant, Study
 from arena.rating.publication import in_groups, no_people_yet
 from leaderboard.agreement.trust import of_snapshot
 from leaderboard.agreement.verdict import Verdict
@@ -637,9 +637,10 @@ def others(board: Board) -> Iterator[Other]:
 def abouts(study: Study) -> dict[str, About]:
     """What is known of contestants beside their numbers, by name."""
     page = reverse("study-contestant", args=[study.slug, "slug"]).removesuffix("slug/")
+    columns = ("name", "slug", "organisation", "licence", "benchmarks")
     return {
         one.name: About(one.organisation, one.licence, f"{page}{one.slug}/", one.benchmarks)
-        for one in study.contestants.only("name", "slug", "organisation", "licence", "benchmarks")
+        for one in Contestant.objects.filter(study=study).only(*columns)
     }
 
 

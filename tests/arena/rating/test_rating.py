@@ -586,12 +586,12 @@ def test_a_pair_costs_a_bounded_number_of_queries(
 ) -> None:
     rendered(text for one in [*Prompt.objects.all(), *Completion.objects.all()] for text in one.turns)
     page(browser, study)
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(12):
         page(browser, study)
-    with django_assert_max_num_queries(29):
+    with django_assert_max_num_queries(30):
         submit(browser, study, held(rater), follow=True)
     current = held(rater).public_id
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         ahead(browser, study, current)
     with django_assert_max_num_queries(14):
         send(browser, rater, "rate-study", study, assignment=current, rating=2)
