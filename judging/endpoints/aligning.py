@@ -1,4 +1,4 @@
-"""Where a text begins among tokens that end with it, though some hold parts of its characters. Pure.
+"""Find the begin of a text among tokens that end with it, though some hold parts of its characters. Pure.
 
 Byte-level vocabularies split characters. Some servers tell the bytes of such tokens, which are lone
 surrogates here. Others write a replacement character for each part, or the whole character with its last part
@@ -11,7 +11,7 @@ from string import whitespace
 from typing import Final, NamedTuple
 
 LEFT_OUT: Final = "�"
-"""What stands for a part of a character in a token's text."""
+"""Sign for a part of a character in a token's text."""
 
 PARTS: Final = re.compile(f"[{LEFT_OUT}\\ud800-\\udfff]")
 LONGEST_CHARACTER: Final = 4  # bytes
@@ -22,12 +22,12 @@ BLANKS: Final = re.compile(f"[{whitespace}]+")  # which tokenizers change and le
 
 
 def has_parts(tokens: Sequence[str]) -> bool:
-    """Whether some of the tokens hold, or may hold, parts of characters."""
+    """Tell whether some of the tokens hold, or may hold, parts of characters."""
     return not all(tokens) or PARTS.search("".join(tokens)) is not None
 
 
 def begins(tokens: Sequence[str], text: str, before: str = "") -> list[int]:
-    """How many tokens may come before those that make up the text, which is last.
+    """Count the tokens that may come before those that make up the text, which is last.
 
     The first of these may hold the end of what comes before, and blanks before the text are not of it. One
     number if the place is certain; none if the tokens do not end with the text. ``before``: a text that may
@@ -53,10 +53,10 @@ class _Solid(NamedTuple):
 
     text: bytes
     gaps: set[int]
-    """Where it has blanks, or an end: nowhere else does a token have one at its end."""
+    """Places of blanks, and its ends: nowhere else does a token have a blank at its end."""
 
     blanks: dict[int, int]
-    """Where each other blank ends, and where it begins."""
+    """Begin of each other blank, by its end."""
 
 
 def _solid(text: str) -> _Solid:
@@ -120,6 +120,6 @@ def _with_empty(tokens: Sequence[str], found: list[int], text: str) -> Iterator[
 
 
 def _may_end(tokens: Sequence[str], before: str) -> bool:
-    """Whether what comes before the text may end with these tokens."""
+    """Tell whether the text before may end with these tokens."""
     last = next((token for token in reversed(tokens) if token), "")
     return not last.endswith(LEFT_OUT) or bool(begins(tokens, before))

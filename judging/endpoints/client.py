@@ -79,7 +79,7 @@ REFUSALS: Final = {
 
 
 def refusal(error: NoReplyError) -> str:
-    """Why no call of the judge can succeed, as a sentence with the endpoint's own words; else ""."""
+    """Reason why no call of the judge can succeed, as a sentence with the endpoint's own words; else ""."""
     if error.kind not in REFUSALS:
         return ""
     words, said = REFUSALS[error.kind], str(error).rstrip(". ")
@@ -135,7 +135,7 @@ class RetryPolicy:
     def next_try(
         self, error: NoReplyError, failures: int, now: datetime, rng: random.Random
     ) -> datetime | None:
-        """When to ask again after ``failures`` failed attempts; None to give up.
+        """Time of the next attempt after ``failures`` failed ones; None to give up.
 
         Exponential backoff with full jitter on its upper half. A Retry-After is a lower bound, up to the cap.
         """

@@ -17,7 +17,7 @@ BROKEN_ENDS: Final = frozenset(
         *("insufficient_system_resource", "abort", "aborted", "cancelled"),
     }
 )
-"""Why replies end that did not come to their end, in small letters."""
+"""Reasons for the end of a reply that is not whole, in small letters."""
 
 FILTERED: Final = re.compile(
     r"\b(?:content_?filter(?:ed)?|content_?policy_?violation(?:error)?|responsibleaipolicyviolation"

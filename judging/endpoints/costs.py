@@ -1,4 +1,4 @@
-"""What calls cost: tokens, prices and bounds. Pure, in decimals throughout.
+"""Costs of calls: tokens, prices and bounds. Pure, in decimals throughout.
 
 A bound is the most a call can cost, known before it is made; budgets rest on bounds alone.
 """
@@ -27,7 +27,7 @@ GATEWAY_TIMEOUTS: Final = frozenset({"http_408", "http_504", "http_524"})
 
 @dataclass(frozen=True)
 class Prices:
-    """What a million tokens cost, of prompts and of replies; thinking counts as reply."""
+    """Prices of a million tokens, of prompts and of replies; thinking counts as reply."""
 
     prompt: Decimal
     completion: Decimal

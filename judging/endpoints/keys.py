@@ -15,11 +15,11 @@ NOT_FOR_JUDGES = frozenset(
 
 
 SENDABLE = re.compile(r"[!-~]+")
-"""What a header can hold. A library that refuses a header may quote it, key and all."""
+"""Characters that a header can hold. A library that refuses a header may quote it, key and all."""
 
 
 NO_KEY = "none"
-"""What an endpoint that needs no key is sent."""
+"""Key that is sent to an endpoint that needs none."""
 
 
 class KeyVariableError(Exception):

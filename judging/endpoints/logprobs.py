@@ -108,7 +108,7 @@ def _shown(text: str) -> str:
 
 
 def _is_mark(text: str) -> bool:
-    """Whether what stands after an answer is a mark of its end, or nothing."""
+    """Tell whether the text after an answer is a mark of its end, or nothing."""
     return not text or (text[0] == "<" and text[-1] == ">")
 
 

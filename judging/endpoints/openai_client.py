@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible endpoint, with every reply checked (decision 38)."""
+"""Any OpenAI-compatible endpoint, with every reply checked (decision 39)."""
 
 import json
 import re
@@ -91,7 +91,7 @@ class OpenAIClient:
         return self._without_key(reply)
 
     def read(self, way: scoring.Way, wanted: scoring.ToRead) -> scoring.Read:
-        """What the model says about the tokens of a text; raises NoReplyError. Never retries."""
+        """Have the model read a text; raises NoReplyError. Never retries."""
         body = scoring.body_of(way, wanted)
         return self._read(scoring.path_of(way), body, wanted.timeout, partial(scoring.read_from, way, wanted))
 

@@ -1,4 +1,4 @@
-"""Where requests of judges may go, and how long one may take: each endpoint is asked through ``http_client``.
+"""Bounds of requests to endpoints, which go through ``http_client``: their addresses, and how long one takes.
 
 A host is resolved once for each connection, and what is connected to is an address that was checked, so that
 a name which changes its address leads nowhere else. Redirects are not followed. Proxies and passwords of the
@@ -28,12 +28,12 @@ METADATA: Final = frozenset(
     ipaddress.ip_address(each)
     for each in ("fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "168.63.129.16", "192.0.0.192")
 )
-"""Where clouds hand a machine its credentials, beside link-local addresses such as 169.254.169.254."""
+"""Addresses at which clouds hand out credentials, beside link-local ones such as 169.254.169.254."""
 
 TRANSLATED: Final = tuple(
     ipaddress.IPv6Network(each) for each in ("::/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48")
 )
-"""Of these addresses the last 32 bits are an IPv4 address."""
+"""Networks whose addresses end with an IPv4 address of 32 bits."""
 
 UNICAST: Final = {4: ipaddress.ip_network("0.0.0.0/0"), 6: ipaddress.ip_network("2000::/3")}
 SPECIAL: Final = tuple(
@@ -93,7 +93,7 @@ def _is_named(parts: httpx2.URL) -> bool:
 
 
 def _matches(entry: str, parts: httpx2.URL) -> bool:
-    """Whether an entry of JUDGE_ENDPOINTS, a host (with or without port) or a URL, names this address."""
+    """Tell whether an entry of JUDGE_ENDPOINTS, a host (with or without port) or a URL, names an address."""
     is_url = "://" in entry
     named = httpx2.URL(entry if is_url else f"https://{entry}")
     if named.host != parts.host:

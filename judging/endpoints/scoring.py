@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import accumulate
 from typing import Any, Final
 
 from arena.texts.dialogue import Message
@@ -65,7 +66,7 @@ def plain(messages: Sequence[Message]) -> str:
 
 
 def read_from(way: Way, wanted: ToRead, reply: object) -> Read:
-    """What an endpoint says about the text. Raises NoReplyError."""
+    """Read an endpoint's reply about the text. Raises NoReplyError."""
     usage = field_of(reply, "usage")
     counts = [field_of(usage, name) for name in ("prompt_tokens", "completion_tokens")]
     prompt_tokens, completion_tokens = (count(each) for each in counts)
@@ -80,7 +81,7 @@ def read_from(way: Way, wanted: ToRead, reply: object) -> Read:
 
 
 def before_answer(tokens: Sequence[str], messages: Sequence[Message]) -> int:
-    """How many tokens come before those that make up the answer, which is the last message.
+    """Count the tokens before those that make up the answer, which is the last message.
 
     The first of these may hold the end of what comes before. Raises NoReplyError where the tokens end in
     another text, or nobody can tell where the answer begins.
@@ -112,7 +113,7 @@ def _of_step(step: object, number: object) -> Token:
 
 
 def _rank(entry: object, usual: int) -> int:
-    """How likely a token is among all; ``usual`` where it is among the likeliest, or not told."""
+    """Rank of a token among all by likelihood; ``usual`` where it is among the likeliest, or not told."""
     rank = field_of(entry, "rank")
     return rank if isinstance(rank, int) and rank > MOST_ALTERNATIVES else usual
 
@@ -136,7 +137,11 @@ def _of_echo(reply: object, characters: int, written: int | None) -> list[Token]
         raise _malformed("it has no logprobs of the text")
     tops = tops if isinstance(tops, list) and len(tops) == len(tokens) else [None] * len(tokens)
     texts = [_named(str(token)) for token in tokens]
-    places = offsets if isinstance(offsets, list) and len(offsets) == len(tokens) else _places(texts)
+    places = (
+        offsets
+        if isinstance(offsets, list) and len(offsets) == len(tokens)
+        else [0, *accumulate(map(len, texts))]
+    )
     end = next((n for n, place in enumerate(places) if isinstance(place, int) and place >= characters), None)
     if has_parts(texts[1:end]):  # so places count no characters
         end = len(texts) - (1 if written is None else written)
@@ -155,14 +160,6 @@ def _named(token: str) -> str:
         return token
     raw = NAMED_BYTES.sub(lambda found: chr(int(found[1], 16)), token.removeprefix("bytes:"))
     return raw.encode("latin-1", "replace").decode("utf-8", "surrogateescape")
-
-
-def _places(tokens: Sequence[str]) -> list[int]:
-    places, at = [], 0
-    for token in tokens:
-        places.append(at)
-        at += len(token)
-    return places
 
 
 def _log(value: object) -> float:

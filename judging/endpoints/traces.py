@@ -1,4 +1,4 @@
-"""What is kept of the probabilities of a text's tokens: 16 bytes for each, packed. Pure.
+"""Probabilities of a text's tokens as they are kept: 16 bytes for each, packed. Pure.
 
 The likeliest tokens themselves are not kept; what bounds of the entropy need of them is.
 """
@@ -69,6 +69,6 @@ def _known(token: Token) -> int:
 
 
 def _is_among(token: Token) -> bool:
-    """Whether the written token is one of the likeliest, as one likelier than the least of them must be."""
+    """Tell whether the written token is one of the likeliest, as one likelier than their least must be."""
     own, likely = (token.text, token.logprob), token.alternatives
     return own in likely or any(logprob < token.logprob for _, logprob in likely)

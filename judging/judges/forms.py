@@ -1,4 +1,4 @@
-"""What forms that name a model to ask share: its endpoint and its prices."""
+"""Fields of forms that name a model to ask: its endpoint and its prices."""
 
 from decimal import Decimal
 from typing import Any, Final
@@ -17,7 +17,7 @@ PRICES: Final = {"prompt_price", "reply_price", "currency"}
 
 
 class AmountField(forms.DecimalField):
-    """Of money, or nothing."""
+    """An amount of money, or nothing."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(required=False, max_digits=12, decimal_places=6, min_value=0, **options)
@@ -65,7 +65,7 @@ class AskedForm(forms.Form):
 
     @property
     def prices(self) -> Prices | None:
-        """Those that were typed; None leaves what the model costs there as it is."""
+        """Prices that were typed; None leaves those of the model as they are."""
         given = self.cleaned_data
         is_untouched = not PRICES & {*self.changed_data}
         if given["prompt_price"] is None or (is_untouched and price_of(given["model"], given["base_url"])):

@@ -1,4 +1,4 @@
-"""Who may have models asked, which costs money: those with the right to start paid runs.
+"""The right to start paid runs: without it nobody has models asked, which costs money.
 
 ``by`` is an account, or None for commands on the arena's own machine, which may do everything.
 """

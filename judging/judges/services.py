@@ -167,7 +167,7 @@ def _differ(part: str, stored: Settings, wanted: Settings) -> bool:
 
 
 def _in_words(part: str, stored: Settings, wanted: Settings) -> str:
-    """What a setting is and was, without texts that may hold much or a secret."""
+    """Say a setting as it is and was, without texts that may hold much or a secret."""
     label = part.replace("_", " ").capitalize()
     if part in ("wording", "options", "parameters", "simulation"):
         return f"{label} changed."
@@ -267,7 +267,7 @@ def slug_of(name: str) -> str:
 
 
 def missing_key(endpoint: Endpoint | None) -> str:
-    """Why the key of an endpoint cannot be read where the arena runs; "" if it can, or none is needed."""
+    """Reason why an endpoint's key cannot be read where the arena runs; "" if it can, or none is needed."""
     try:
         key = read_key(endpoint.api_key_env if endpoint else "", os.environ)
     except KeyVariableError as error:

@@ -38,7 +38,7 @@ from judging.protocols.description import calls, described
 from judging.protocols.protocol import Task
 
 MAIN = ("name", "model", "base_url", "api_key_env", "prompt_price", "reply_price", "protocol")
-"""What a judge needs; all else has a default."""
+"""Fields that a judge needs; all else has a default."""
 
 ADVANCED: dict[str, tuple[str, ...]] = {
     "Name and price": ("slug", "currency"),
@@ -60,7 +60,7 @@ ADVANCED: dict[str, tuple[str, ...]] = {
 OF_ALL = [*MAIN, *(name for names in ADVANCED.values() for name in names)]
 CONFIG_FIELDS = [name for name in SETTINGS if name in OF_ALL]
 NOT_COPIED = {"protocol", "form", "points", "parameters", "active"}
-"""What another judge of the same model sets anew."""
+"""Fields that another judge of the same model sets anew."""
 
 
 class TaskChoice(NamedTuple):
@@ -330,7 +330,7 @@ def show_form(request: HttpRequest, form: JudgeForm, **context: object) -> HttpR
 
 
 def _like(slug: str | None) -> dict[str, object]:
-    """What a new judge takes over from another."""
+    """Initial values that a new judge takes over from another."""
     other = Judge.objects.whole().filter(rater__slug=slug).first() if slug else None
     if other is None:
         return {}

@@ -46,7 +46,7 @@ class Endpoint(models.Model):
 
     IDENTITY = ("base_url", "model", "api_key_env")
     SHARED = ("timeout", "concurrency", "requests_per_minute", "tokens_per_minute", "vocabulary")
-    """What holds for all who share it."""
+    """Columns that hold for all who share it."""
 
     def __str__(self) -> str:
         return f"{self.model} at {self.base_url}"

@@ -123,7 +123,7 @@ class Judge(models.Model):
         "options",
         "simulation",
     )
-    """What makes two judges different; fixed once the judge has replied."""
+    """Fields that tell judges apart; fixed once the judge has replied."""
 
     def __str__(self) -> str:
         return self.rater.name
@@ -159,7 +159,7 @@ class Judge(models.Model):
 
     @property
     def task(self) -> str:
-        """What it is asked to do, a kind of assignment; follows from its protocol, if there still is one."""
+        """Kind of its assignments, by its protocol, if there still is one."""
         protocol = PROTOCOLS.get(self.protocol)
         return str(protocol.task) if protocol else str(Assignment.Kind.COMPARE)
 
@@ -169,7 +169,7 @@ class Judge(models.Model):
 
     @property
     def configured_protocol(self) -> ConfiguredProtocol:
-        """How it asks, in a study without criteria."""
+        """Protocol as it asks in a study without criteria."""
         return self._configured(() if self.rates_criteria else None)
 
     def configured_for(self, study: Study) -> ConfiguredProtocol:

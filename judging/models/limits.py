@@ -18,7 +18,7 @@ FULL: Final = 0.5  # seconds until the next try while all places are taken
 
 @dataclass(frozen=True)
 class Outage:
-    """Why a model cannot be asked. Times are in seconds since 1970.
+    """Reason why a model cannot be asked. Times are in seconds since 1970.
 
     is_limit: its endpoint asks to wait; else it does not answer.
     """
@@ -52,7 +52,7 @@ class RateLimit(models.Model):
     said = models.CharField(max_length=600, blank=True, help_text="The endpoint's last words of that.")
 
     in_flight = 0
-    """How many calls are in flight, counted by who locks the row."""
+    """Number of calls in flight, counted by who locks the row."""
 
     before: tuple[object, ...] = ()
     """The columns as they were when it was locked."""
@@ -81,7 +81,7 @@ class RateLimit(models.Model):
         return max(self.closed_until - now, *waits, 0.0)
 
     def free(self, endpoint: Endpoint) -> int:
-        """How many more calls may be made at the same time."""
+        """Number of calls that may be made beside those in flight."""
         return max(endpoint.concurrency - self.in_flight, 0)
 
     def start(self, endpoint: Endpoint, now: float, *, tokens: int = 0, lease: float = 0.0) -> float:
@@ -152,7 +152,7 @@ class RateLimit(models.Model):
 
     @property
     def outage(self) -> Outage | None:
-        """Why the model cannot be asked for now."""
+        """Reason why the model cannot be asked for now."""
         if self.open_since:
             return Outage(self.open_since, self.probe_at, self.said)
         if self.pause:  # no reply has come since

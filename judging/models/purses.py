@@ -6,7 +6,7 @@ from judging.models.limits import RateLimit
 
 
 class Purse(models.Model):
-    """What paid calls may cost: those of a run, of a study, or of the whole arena on a day.
+    """Budget and cost of paid calls: those of a run, of a study, or of the whole arena on a day.
 
     It lies within another: a run's in its study's, a study's in the day's, where operators set these budgets.
     A call reserves from its own purse and all around it. Only judging.spending changes amounts.
@@ -68,7 +68,7 @@ Payer = tuple[str, int]
 
 
 class PaidCall(models.Model):
-    """What all questions to models have that cost money."""
+    """Columns of all calls that cost money."""
 
     prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)

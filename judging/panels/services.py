@@ -183,7 +183,7 @@ def _verdicts(panel: Panel, members: dict[int, str], study: Study) -> Iterator[C
 def _reasons(
     members: Mapping[int, str], by_rater: Mapping[int, _MemberRating], verdict: PanelVerdict
 ) -> Iterator[str]:
-    """What each member said, and the mean before it was rounded."""
+    """Lines of a rationale: each member's rating, and the mean before it was rounded."""
     for rater, said in sorted(by_rater.items()):
         yield f"{members[rater]}: {f'{said.rating} of {said.points}' if said.rating else 'no rating'}"
     if verdict.mean is not None:

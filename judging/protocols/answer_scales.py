@@ -13,13 +13,13 @@ FORMS: Final[dict[str, str]] = {
     "scores": "two scores from 1 to 10, compared",
     "grades": "five grades from A>>B to B>>A",
 }
-"""Of judges that compare."""
+"""Answer scales of judges that compare."""
 
 TEXT_FORMS: Final[dict[str, str]] = {
     "score": "a score of one answer",
     "yes_no": "yes or no to each requirement",
 }
-"""Of judges of single answers."""
+"""Answer scales of judges of single answers."""
 
 POINTS: Final[dict[str, tuple[int, ...]]] = {
     "likert": scales.POINTS,
@@ -36,7 +36,7 @@ WHY_FIXED: Final[dict[str, str]] = {
     "scores": "no source says which difference of scores means a much better answer",
     "grades": "each grade is one point",
 }
-"""Why a form has one rating scale alone."""
+"""Reasons for which a form has one rating scale alone."""
 
 GRADES: Final = ("A>>B", "A>B", "A=B", "B>A", "B>>A")  # in the order of their ratings
 

@@ -69,7 +69,7 @@ class Conversation:
             yield from self._configured.slots(step)
 
     def asks_alike(self, sent: Mapping[str, str]) -> bool:
-        """Whether texts sent earlier, by key, show the requirements as they are now."""
+        """Tell whether texts sent earlier, by key, show the requirements as they are now."""
         return all(
             rendering.holds_block(sent[self.key(slot)], label, body)
             for slot in self.slots()
@@ -98,7 +98,7 @@ class Conversation:
         return f"{criterion}{self._prefix}{sample}{slot.key}"
 
     def open_slots(self) -> list[Slot]:
-        """What can be asked now and has no reply."""
+        """Questions that can be asked now and have no reply."""
         if self._unusable() or self._has_stopped():
             return []
         return [
@@ -144,7 +144,7 @@ class Conversation:
 
     @staticmethod
     def _is_sampled(step: Step) -> bool:
-        """Whether each sample of the protocol asks it; other aids are asked once."""
+        """Tell whether each sample of the protocol asks it; other aids are asked once."""
         return step.about is About.PAIR or step.asks_verdict
 
     def _reply(self, slot: Slot) -> ReplyText | None:
@@ -164,7 +164,7 @@ class Conversation:
         ]
 
     def _has_stopped(self) -> bool:
-        """Whether a reply that cannot be read has ended the conversation."""
+        """Tell whether a reply that cannot be read has ended the conversation."""
         if not self._configured.values.get("stop_at_unreadable"):
             return False
         return any(self._read(slot, reply).rating is None for slot, reply in self._replied())
@@ -223,7 +223,7 @@ class Conversation:
         return mirrored(found, self._configured.scale.points) if step.other_order else found
 
     def _unusable(self) -> Verdict | None:
-        """Why a reply without a verdict leaves nothing to build on, as a verdict; else None."""
+        """Reason why a reply without a verdict leaves nothing to build on, as a verdict; else None."""
         for slot in self.slots():
             reply = None if slot.step.asks_verdict else self._reply(slot)
             if reply is not None and (reason := no_text(reply)):
@@ -432,7 +432,7 @@ def keys_about(configured: ConfiguredProtocol, position: int) -> list[str]:
 
 
 def asks_alike(configured: ConfiguredProtocol, sent: Mapping[str, str]) -> bool:
-    """Whether texts sent earlier, by key, are questions of the protocol that show the requirements of now."""
+    """Tell whether texts sent earlier, by key, are questions of the protocol with the requirements of now."""
     known = sent.keys() <= set(keys(configured))
     return known and all(one.asks_alike(sent) for one in _conversations(configured, {}))
 
@@ -444,7 +444,7 @@ def _slots(configured: ConfiguredProtocol) -> Iterator[tuple[Conversation, Slot]
 def _conversations(
     configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]
 ) -> Iterator[Conversation]:
-    """Those about the overall rating and about each criterion."""
+    """Conversations about the overall rating and about each criterion."""
     for each in (configured, *map(configured.by, configured.criteria or ())):
         yield from _vote(each, replies).conversations()
 

@@ -67,7 +67,7 @@ def text_name(file: str) -> str:
 
 
 def wording_problems(protocol: Protocol, wording: Mapping[str, str]) -> list[str]:
-    """What is wrong with an operator's texts, one sentence each.
+    """Check an operator's texts; a sentence for each fault.
 
     A text must show all that the protocol's own shows: what it is about, the replies it builds on, the notice
     that this is material, and the form of the verdict.

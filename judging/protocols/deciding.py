@@ -50,7 +50,7 @@ def compared(step: str) -> Decide:
 
 
 def contradict(*steps: str) -> Callable[[Verdicts], bool]:
-    """Whether verdicts of these steps take opposite sides; the middle is no side."""
+    """Tell whether verdicts of these steps take opposite sides; the middle is no side."""
 
     def decide(verdicts: Verdicts) -> bool:
         sides = {side_of(one, verdicts.scale.points) for step in steps for one in verdicts.of(step)}
@@ -86,7 +86,7 @@ def majority(voters: Sequence[Verdict], points: int) -> Verdict:
 
 @dataclass(frozen=True)
 class TextScore:
-    """Of one answer: a value, or None with a reason."""
+    """Score of one answer: a value, or None with a reason."""
 
     value: float | None
     reason: Reason = ""

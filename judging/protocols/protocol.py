@@ -1,4 +1,4 @@
-"""What a protocol is: the questions a judge is asked, and how replies become a verdict. Pure."""
+"""Protocols: the questions a judge is asked, and how replies become a verdict. Pure."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from judging.protocols.replies import Place
 
 
 class Task(StrEnum):
-    """What a judge is asked to do, as kinds of assignments are named."""
+    """Work that a judge is asked for, named like the kinds of assignments."""
 
     COMPARE = "compare"
     SCORE = "score"
@@ -23,7 +23,7 @@ class Task(StrEnum):
 
 
 class About(StrEnum):
-    """What a step shows the model, and therefore which pairs share its reply."""
+    """Texts that a step shows the model, which decide what pairs share its reply."""
 
     PROMPT = "prompt"  # the prompt alone: one reply serves every pair of the prompt
     COMPLETION = "completion"
@@ -69,7 +69,7 @@ class Step:
         return frozenset({earlier.name} if earlier.about in (About.PROMPT, self.about) else ())
 
     def problems(self, before: Sequence["Step"], placeholders: frozenset[str]) -> Iterator[str]:
-        """What is wrong, in sentences without a full stop."""
+        """Faults of the step, in sentences without a full stop."""
         for unknown in sorted(rendering.placeholders(self.template) - placeholders):
             yield f"step {self.name} has no placeholder ${unknown}"
         names = [earlier.name for earlier in before]
@@ -142,7 +142,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a judge is asked."""
+    """A way to ask a judge."""
 
     name: str
     title: str
@@ -251,7 +251,7 @@ class ConfiguredProtocol:
 
     @cached_property
     def takes_questions(self) -> bool:
-        """Whether it is shown the requirements of a prompt."""
+        """True if it is shown the requirements of a prompt."""
         named = frozenset[str]().union(*(rendering.placeholders(self.template(one)) for one in self.steps))
         return not named.isdisjoint({"question", "questions"})
 
@@ -268,7 +268,7 @@ class ConfiguredProtocol:
 
     @cached_property
     def takes_references(self) -> bool:
-        """Whether it is shown a prompt's own references."""
+        """True if it is shown a prompt's own references."""
         own = any(step.given and self.value(step.given) for step in self.steps)
         return own or any(self.of_part(part).takes_references for part in self.protocol.parts)
 
@@ -293,7 +293,7 @@ class ConfiguredProtocol:
         )
 
     def items(self, step: Step) -> tuple[str, ...]:
-        """What a step repeats over; one empty item if it does not."""
+        """Items that a step repeats over; one empty item if it does not."""
         if not step.each:
             return ("",)
         value = self.value(step.each)

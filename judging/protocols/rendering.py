@@ -84,7 +84,7 @@ def block(label: str, word: str, *texts: str) -> str:
 
 
 def holds_block(text: str, label: str, body: str) -> bool:
-    """Whether a text that was sent has this block, with any boundary."""
+    """Tell whether a text that was sent has this block, with any boundary."""
     return f">>>\n{neutral(body)}\n<<<END {label} " in text
 
 
@@ -182,7 +182,7 @@ LABELS: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
-"""How a reply names one of two answers, or both; other letters, such as those of vitamins, do not match."""
+"""Names of one of two answers, or both; other letters, such as those of vitamins, do not match."""
 
 EXCHANGED: Final = str.maketrans("ABab", "BAba")
 
@@ -214,7 +214,7 @@ def in_words(verdict: Verdict, scale: AnswerScale) -> str:
 
 
 def quoted(reply: ReplyText, verdict: Verdict | None, scale: AnswerScale, *, exchange: bool) -> str:
-    """What a later step sees of a reply.
+    """Text of a reply as a later step sees it.
 
     verdict: what was read from it, in the order of the later step; it is worded anew, because a number about
     the other order means the opposite. exchange: the answers have changed places since.

@@ -1,4 +1,4 @@
-"""What a parser reads, and what it makes of it. Pure."""
+"""Replies as parsers read them, and verdicts. Pure."""
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -11,7 +11,7 @@ Reason = Literal["", "empty", "out_of_range", "unparsable", "truncated", "refuse
 
 
 class Place(StrEnum):
-    """Where a verdict stands in a reply, the only place that is read."""
+    """Place of the verdict in a reply, the only one that is read."""
 
     FIRST_LINE = "first_line"
     ONLY_LINE = "only_line"
@@ -45,7 +45,7 @@ WITHHELD: Final = frozenset(
     }
 )
 KNOWN_ENDS: Final = COMPLETE | CUT_OFF | WITHHELD
-"""Why replies end, in small letters. After another reason a reply counts as it is, and operators are told."""
+"""Known reasons for the end of a reply, in small letters. After others it counts, and operators are told."""
 
 
 @dataclass(frozen=True)
@@ -58,17 +58,17 @@ class ReplyText:
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether the limit of tokens ended it."""
+        """True if the limit of tokens ended it."""
         return self.finish_reason.lower() in CUT_OFF
 
     @property
     def is_withheld(self) -> bool:
-        """Whether the endpoint says that it refused."""
+        """True if the endpoint says that it refused."""
         return bool(self.refusal.strip()) or self.finish_reason.lower() in WITHHELD
 
     @property
     def unknown_end(self) -> str:
-        """What the endpoint said of its end, if that tells nothing; else ""."""
+        """Reason that the endpoint gave for its end, if it tells nothing; else ""."""
         return "" if self.finish_reason.lower() in KNOWN_ENDS else self.finish_reason
 
 
@@ -87,7 +87,7 @@ class Verdict:
 
 
 def mirrored(verdict: Verdict, points: int) -> Verdict:
-    """The same opinion with the two answers exchanged."""
+    """Exchange the two answers of an opinion."""
     if verdict.rating is None:
         return verdict
     scores = (verdict.scores[1], verdict.scores[0]) if verdict.scores else None

@@ -92,7 +92,7 @@ HOW_TO_ASK_AGAIN: Final = {
     Scope.STUDY: "Raise it under Judging, Budgets, and ask again.",
     Scope.DAY: "Ask again tomorrow. Or raise it under Judging, Budgets.",
 }
-"""Of what ends, and is not resumed."""
+"""Advice for calls that are not resumed."""
 
 
 def why_no_more(granted: Granted, advice: Mapping[Scope, str] = HOW_TO_GO_ON) -> str:
@@ -128,7 +128,7 @@ def _of(scope: Purse.Scope) -> str:
 
 
 def why_paused(run: JudgeRun) -> str:
-    """Why a run paused or brought nothing, with the budgets and prices of now where these were the reason."""
+    """Reason why a run paused or brought nothing, with budgets and prices as they are now."""
     if run.state != JudgeRun.State.PAUSED:
         return run.error
     if run.error == NO_BOUND:
@@ -140,7 +140,7 @@ def why_paused(run: JudgeRun) -> str:
 
 
 def _since(run: JudgeRun, scope: Purse.Scope) -> str:
-    """What became of the budget that stopped a run; "" if it is as it was."""
+    """Say what became of the budget that stopped a run; "" if it is as it was."""
     whose = {Scope.RUN: Q(run=run), Scope.STUDY: Q(study=run.study)}.get(scope, Q())
     purse = Purse.objects.filter(whose, scope=scope).first()
     if purse is None or purse.budget is None:
@@ -163,7 +163,7 @@ def is_priced(run: JudgeRun) -> bool:
 
 
 def goes_on_at(granted: Granted) -> datetime | None:
-    """When there is a new budget without anybody's doing."""
+    """Time at which there is a new budget without anybody's doing."""
     if granted.empty is None or granted.empty.scope != Scope.DAY or granted.bound is None:
         return None
     return timezone.make_aware(datetime.combine(timezone.localdate() + timedelta(days=1), time()))
@@ -277,7 +277,7 @@ def _within(study: Study) -> QuerySet[Purse]:
 
 
 def _outermost() -> QuerySet[Purse]:
-    """Those that lie in the day's, or would."""
+    """Purses that lie in the day's, or would."""
     return Purse.objects.filter(Q(within=None) | Q(within__scope=Scope.DAY)).exclude(scope=Scope.DAY)
 
 

@@ -42,7 +42,7 @@ Scope = Purse.Scope
 
 @dataclass(frozen=True)
 class Granted:
-    """How many of the calls, from the first on, may be made; else the purse that can never pay for the next.
+    """Number of calls, from the first on, that may be made; else the purse that can never pay for one.
 
     Without either, calls in flight may free enough. ``bound``: the most that the next call can cost.
     """
@@ -69,7 +69,7 @@ def open_purse(run: JudgeRun | WritingRun, budget: Decimal | None = None, curren
 
 
 def purse_around(study: int) -> Purse | None:
-    """What a purse within a study lies in: the study's purse, or else the day's. Locked."""
+    """Lock the purse around those of a study's runs: the study's, or else the day's."""
     # Even with no purse to lock, ``lock_all`` waits for whoever has looked, and who looks waits for it.
     found = Purse.objects.select_for_update(no_key=True).filter(Q(study=study) | Q(scope=Scope.DAY))
     return found.order_by("-scope").first()  # "study" comes after "day"
@@ -131,7 +131,7 @@ def _bound(call: PaidCall, model: AskedModel, price: Prices | None) -> Decimal |
 
 
 def _fitting(limited: Sequence[Purse], bounds: Sequence[Decimal | None]) -> tuple[int, Decimal]:
-    """How many bounds, from the first on, fit into all purses, and their sum."""
+    """Count the bounds, from the first on, that fit into all purses; and their sum."""
     sums = list(accumulate(bound or ZERO for bound in bounds))
     if limited:
         known = bounds.index(None) if None in bounds else len(bounds)
@@ -245,7 +245,7 @@ def _settle_deleted_of(pk: int) -> None:
 
 
 def reserved_within(purse: Purse) -> Decimal:
-    """What the calls in flight that a purse pays first have reserved, and the purses within it."""
+    """Sum of the reservations of the calls in flight that a purse pays first, and of the purses within it."""
     whose: dict[str, Any] = {"state": JudgeCall.State.IN_FLIGHT}
     if purse.run_id:
         return total(JudgeCall.objects.filter(run=purse.run_id, **whose), "reserved")

@@ -14,13 +14,13 @@ register.filter("duration", duration)
 
 @register.simple_tag
 def runs_to_cancel(study: Study) -> int:
-    """How many runs closing the study ends."""
+    """Number of runs that end when the study is closed."""
     return JudgeRun.objects.going_on().filter(study=study).count()
 
 
 @register.filter
 def outcome(reason: str) -> str:
-    """Why there is no rating, in words."""
+    """Reason why there is no rating, in words."""
     return REASONS.get(reason, reason)
 
 
