@@ -1,4 +1,4 @@
-"""What operators' accounts go through: sign-ins, failures, lock-outs, passwords and second factors."""
+"""The log of operators' accounts: sign-ins, failures, lock-outs, passwords and second factors."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,7 +23,7 @@ _FACTORS: Final = {
 
 
 def is_operator(user: Visitor) -> bool:
-    """Whether this account operates a study, or all."""
+    """Return True if this account operates a study, or all."""
     return is_staff(user) or Membership.objects.filter(rater__user=user, role=Role.OPERATOR).exists()
 
 

@@ -13,7 +13,7 @@ TASKS: Final = ("compare", "score", "check")
 
 
 class Affects(Flag):
-    """What a change brings about: new figures, or a refusal of answers from pages opened before."""
+    """Consequences of a change: new figures, or a refusal of answers from pages opened before."""
 
     NOTHING = 0
     FIGURES = auto()

@@ -166,7 +166,7 @@ class Study(models.Model):
 
     @property
     def compares(self) -> bool:
-        """Whether raters compare pairs; training is for them."""
+        """True if raters compare pairs; training is for them."""
         return "compare" in self.tasks
 
     @property

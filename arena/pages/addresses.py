@@ -1,4 +1,4 @@
-"""Which addresses a study can have."""
+"""Rules for the addresses of studies."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ OTHER_STUDY: Final = "Another study has this address."
 
 
 def is_reserved(slug: str) -> bool:
-    """Whether a page about no study is where that of the study would be."""
+    """Return True if a page about no study has the address of the study's page."""
     address = reverse("operate-study", args=[slug.lower()])
     try:
         return resolve(address).url_name != "operate-study"
@@ -21,7 +21,7 @@ def is_reserved(slug: str) -> bool:
 
 
 def why_not(slug: str, study: Study | None = None) -> str:
-    """Why the study, or a new one, cannot have this address; "" if it can."""
+    """Say why the study, or a new one, cannot have this address; "" if it can."""
     if study and study.slug == slug:
         return ""
     if not slug[0].isalnum():

@@ -5,14 +5,14 @@ from django import forms
 
 
 class CountField(forms.IntegerField):
-    """How many of something: at least one, and no more than anybody needs."""
+    """A number of things: at least one, and no more than anybody needs."""
 
     def __init__(self, most: int = 1_000_000, **options: Any) -> None:
         super().__init__(**{**options, "min_value": 1, "max_value": most})
 
 
 def is_number(text: str) -> bool:
-    """Whether a text from outside is a whole number that every database can look for, as an id is."""
+    """Return True for a whole number that every database can look for, as an id is."""
     return text.isascii() and text.isdigit() and len(text) < 10
 
 

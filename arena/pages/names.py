@@ -1,4 +1,4 @@
-"""What all names have to be that people see and choose: of studies, judges, models, groups and accounts."""
+"""Rules for all names that people see and choose: of studies, judges, models, groups and accounts."""
 
 from typing import Any, Final
 from zlib import crc32
@@ -42,7 +42,7 @@ class NamedForm(forms.ModelForm):  # type: ignore[type-arg]
     """A form of a row whose name has to be new."""
 
     def others(self) -> "QuerySet[Any]":
-        """What must not have the same name."""
+        """Return the rows that must not have the same name."""
         rows: QuerySet[Any] = type(self.instance)._default_manager.exclude(pk=self.instance.pk)
         return rows
 

@@ -1,4 +1,4 @@
-"""What operators' pages share."""
+"""Showing pages of operators, and files to download."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

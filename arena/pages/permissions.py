@@ -1,4 +1,4 @@
-"""Who may do what: members by role, staff accounts, raters."""
+"""Permissions: members by role, staff accounts, raters."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -61,7 +61,7 @@ def can_operate(user: Visitor, study: Study) -> bool:
 
 
 def can_view(user: Visitor, study: Study) -> bool:
-    """Whether this person may see the results. Raters of a private study may not: it would sway them."""
+    """Return True if this person may see the results; raters of a private study would be swayed."""
     return study.is_public or role_in(user, study) in (Role.VIEWER, Role.OPERATOR)
 
 
@@ -144,7 +144,7 @@ SIGNED_OUT = 401  # HTTP status for a script while nobody, or somebody else, is 
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Whether the page's script asks."""
+    """Return True if the page's script asks."""
     return request.headers.get("Accept") == "application/json"
 
 
@@ -196,7 +196,7 @@ def member(
 
 
 def may_sign_up(study: Study, user: Visitor) -> bool:
-    """Whether this person may join without an invitation."""
+    """Return True if this person may join without an invitation."""
     return not (study.is_closed or study.is_draft) and (
         study.sign_up_open or bool(user.is_active and user.is_staff)
     )

@@ -72,7 +72,7 @@ def problems(stored: Study, wanted: Study, names: Collection[str]) -> Iterator[t
 def store_row(
     row: Contestant | Prompt | Pair, study: Study, by: Visitor, names: Collection[str]
 ) -> list[str]:
-    """Like ``store`` for a row of the study, on which published figures rest."""
+    """Write these columns of a row on which published figures rest, as ``store`` does."""
     found = _store(row, study, by, names)
     if found:
         announce([study])
@@ -120,7 +120,7 @@ def _store(row: Any, study: Study, by: Visitor, names: Collection[str]) -> list[
 
 
 def _about(row: Any) -> str:
-    """Which row a note is about; empty for the study."""
+    """Name the row that a note is about; empty for the study."""
     if isinstance(row, Pair):
         return f"Pair {row.pk} of prompt {row.prompt}, "
     if isinstance(row, Study):

@@ -1,4 +1,4 @@
-"""What a study holds, and correcting it."""
+"""The pages of a study's prompts, contestants, answers and pairs, and correcting them."""
 
 import json
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What a study holds, how much rating it wants, and how fast people rate."""
+"""Counts of a study's contents, and of the ratings that it wants and has."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -138,7 +138,7 @@ def texts_wanted(study: Study, kind: str) -> dict[str, Wanted]:
 
 
 def wanted_by_task(study: Study) -> dict[str, dict[str, Wanted]]:
-    """What people are still to do, by task in the order of the study, and by category."""
+    """Return what people are still to do, by task in the order of the study, and by category."""
     return {
         kind: texts_wanted(study, kind) if kind in TASKS else wanted_by_category(study)
         for kind in study.tasks

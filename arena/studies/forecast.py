@@ -1,4 +1,4 @@
-"""How long the rest of a study takes, and whether there are people for it."""
+"""The time that the rest of a study takes, and the people who are missing for it."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -41,7 +41,7 @@ class Pace:
 
     @property
     def is_long(self) -> bool:
-        """Whether the window holds nights, in which nobody rates."""
+        """True if the window holds nights, in which nobody rates."""
         return self.hours > 12
 
     @property
@@ -55,7 +55,7 @@ class Pace:
 
     @property
     def words(self) -> str:
-        """How long the rest takes, if known."""
+        """Say how long the rest takes, if known."""
         hours = self.hours_left
         if hours is None:
             return ""
@@ -68,7 +68,7 @@ class Pace:
         return "more than two months"
 
     def sentence(self, deeds: str) -> str:
-        """How long the rest takes, with how fast that is: so many deeds an hour."""
+        """Say how long the rest takes, with the rate: so many deeds an hour."""
         if not self.comparisons:
             return "No estimate yet."
         rate = f"{floatformat(self.per_hour)} {deeds} an hour{', including breaks' if self.is_long else ''}"
@@ -77,7 +77,7 @@ class Pace:
 
 
 def of(study: Study, left: int, people: Collection[int], now: datetime | None = None) -> Pace:
-    """How fast these people rate here, and what that means for ``left``; imports and checks are not counted.
+    """Measure how fast these people rate here, for ``left``; imports and checks are not counted.
 
     Where a window reaches back before the first rating, the time since that rating counts.
     """
@@ -275,7 +275,7 @@ def outlook(study: Study, by_task: Mapping[str, Wanted]) -> Outlook:
 
 
 def _shortage(study: Study, by_task: Mapping[str, Wanted], found: Mapping[str, Supply]) -> Outlook | None:
-    """That people are missing for some of what is left, and how many; None if there are enough."""
+    """Say how many people are missing for some of what is left; None if there are enough."""
     kind = max(found, key=lambda kind: found[kind].lacking)
     short, wants = found[kind], study.ratings_per_pair_people
     if not short.lacking:
@@ -294,7 +294,7 @@ def _shortage(study: Study, by_task: Mapping[str, Wanted], found: Mapping[str, S
 
 
 def _limited(people: Mapping[int, int | None], left: int) -> Outlook:
-    """That the limit per rater leaves no room for all; empty if it does."""
+    """Say that the limit per rater leaves no room for all; empty if it does."""
     room = [number for number in people.values() if number is not None]
     if len(room) < len(people) or sum(room) >= left:
         return Outlook("")

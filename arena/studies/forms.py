@@ -101,7 +101,7 @@ class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
 
     @property
     def seen(self) -> str:
-        """What is stored, so that a page that was opened before a change cannot undo it."""
+        """Fingerprint of what is stored, so that a page opened before a change cannot undo it."""
         names = [*self.fields] if self.instance.pk else []
         return str(crc32(repr(model_to_dict(self.instance, names)).encode())) if names else ""
 
@@ -197,7 +197,7 @@ class RatingForm(SettingForm):
                 self.fields.pop(name, None)
 
     def _offer_features(self) -> bool:
-        """Whether answers have features to choose from."""
+        """Offer the features that answers have; False if they have none."""
         names, chosen = stored.names(self.instance), self.instance.pairing_feature
         offered = [(name, Named.read(name).whole_label) for name in names]
         if chosen and chosen not in names:
@@ -221,7 +221,7 @@ class RatingForm(SettingForm):
 
     @property
     def is_advanced(self) -> bool:
-        """Whether a setting below the usual ones differs from its default, or is wrong."""
+        """True if a setting of the lower part differs from its default, or is wrong."""
         return any(field.errors or not self._is_default(field.name) for field in self.advanced)
 
 

@@ -1,4 +1,4 @@
-"""How far a study has come, and what raters flagged."""
+"""The pages about a study's progress and what raters flagged."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
@@ -184,7 +184,7 @@ def _not_counted(sums: dict[str, int], total: counts.Wanted) -> str:
 
 
 def _names_cost(study: Study) -> str:
-    """How much less each person can rate because names are shown, in words; empty if no less."""
+    """Say how much less each person can rate because names are shown; empty if no less."""
     pairs = Completion.objects.rateable_in(study).pairs_by("prompt") if study.reveal_names else {}
     most = max(pairs.values(), default=0)
     if most < 2:

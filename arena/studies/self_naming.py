@@ -75,7 +75,7 @@ def _context(request: OperatorRequest) -> dict[str, object]:
 
 
 def _by_contestant(study: Study) -> list[dict[str, Any]]:
-    """How many of each contestant's answers with a known text are telling; those with most first."""
+    """Count each contestant's telling answers and those with a known text; those with most first."""
     current = Completion.objects.rated().filter(prompt__study=study, is_current=True).exclude(turns=[])
     named = current.order_by().values(name=Coalesce("contestant__name", Value("")))
     rows: Any = named.annotate(telling=Count("pk", filter=~Q(telling=[])), known=Count("pk"))

@@ -100,7 +100,7 @@ def publish(request: OperatorRequest) -> HttpResponse:
 
 
 def _is_misfit(study: Study) -> bool:
-    """Whether the guidelines are the unchanged text for a task that the study does not have."""
+    """Return True if the guidelines are the unchanged text for a task that the study does not have."""
     text = study.guidelines.split()
     return any(text == usual.split() for kind, usual in USUAL_GUIDELINES.items() if kind not in study.tasks)
 

@@ -166,7 +166,7 @@ class Place(NamedTuple):
 
 
 def place(study: Study, name: str) -> Place | None:
-    """Where in the set-up a page is; None for a page that is no step."""
+    """Return the place of a page in the set-up; None for a page that is no step."""
     names, name = steps_of(study), PART_OF.get(name, name)
     if name not in names:
         return None

@@ -11,7 +11,7 @@ from arena.rating.tasks import TASKS
 
 
 def why_kept(study: Study, tasks: Sequence[str]) -> str:
-    """Why the study must keep a task that these leave out; "" if it need not."""
+    """Say why the study must keep a task that these leave out; "" if it need not."""
     for kind in study.tasks:
         task = TASKS[kind]
         stored = task.model._default_manager.filter(study=study, is_current=True)
@@ -21,7 +21,7 @@ def why_kept(study: Study, tasks: Sequence[str]) -> str:
 
 
 def why_fixed(study: Study) -> str:
-    """Why the ends of the scale of scores must stay; "" if they may change."""
+    """Say why the ends of the scale of scores must stay; "" if they may change."""
     ends = {"lowest": study.score_lowest, "highest": study.score_highest}
     count = Score.objects.current().filter(study=study, **ends).count()
     if not count:

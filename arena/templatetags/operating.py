@@ -85,7 +85,7 @@ def operate_parts(context: Context, study: Study) -> list[Tab]:
 
 @register.simple_tag(takes_context=True)
 def operate_place(context: Context, study: Study) -> steps.Place | None:
-    """Where in the set-up the present page is."""
+    """Return the place of the present page in the set-up."""
     match = getattr(context.get("request"), "resolver_match", None)
     return steps.place(study, match.url_name or "") if match else None
 
