@@ -83,8 +83,11 @@ class Recorder:
         with self._arena.serving():
             self._people["staff"].get("/account/sign-in/")
             self._people["staff"].post("/account/sign-in/", username="operator", password=password)
-            for slug, name in [*((study.slug, study.name) for study in self._public), (asked.COPY, "Rated")]:
-                self._post("staff", f"/operate/{slug}/publish/", name=name, visibility="public")
+            for study in self._public:
+                publish = f"/operate/{study.slug}/publish/"
+                self._post("staff", publish, name=study.name, visibility="public")
+            copied = {"name": "Rated", "visibility": "public", "simulated": "on"}
+            self._post("staff", f"/operate/{asked.COPY}/publish/", **copied)
             for role, slug in product(("rater", "operator"), (*self._studies, asked.COPY)):
                 if slug != "demo-closed":  # nobody can join it any more
                     self._join(role, slug)

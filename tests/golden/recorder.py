@@ -23,6 +23,7 @@ from arena.models import Study
 from tests.answers import asked
 from tests.answers.recorder import choices_of, operations_of
 from tests.crawl.walk import walk
+from tests.golden import refused
 from tests.golden.arena import ROLES
 from tests.golden.golden import WHOLE, Golden, cut, read_file
 from tests.golden.reading import read_frame, read_page
@@ -61,6 +62,16 @@ trust/?subset=nothing trust/?base=nobody
 """
 """Addresses below a study's that it has no answer to."""
 
+MORE: Final = """
+?raters=judge:simulated-judge-c ?category=advice ?search=wren raters/judge:simulated-judge-c/
+raters/?with=people&category=advice judges/?with=judge:simulated-judge-c&with=people
+agreement/?coefficient=kendall agreement/two/?raters=judge:simulated-judge-c
+contestants/siskin-2b/?ties=off compare/wren-8b/siskin-2b/?margin=20 comparisons/?only=flipped
+comparisons/?rating=7-8 comparisons/?search=bread trust/?gold=people&unscored=wrong
+scores/?raters=judge:simulated-judge-c requirements/?contested=out&missing=no
+"""
+"""Addresses below a study's to which no page leads first."""
+
 LEFT_OUT: Final = (
     r"^/account/(sign-out|token)|^/admin/(logout|auth|axes|jsi18n|account|mfa|socialaccount|sites|leaderboard)"
     r"|^/api/|^/static/|/changelist/|_popup|/history/|/operate/backup"
@@ -84,6 +95,8 @@ class Recorder:
         self._rate()
         for role in ROLES:
             walk(self._starts(role), lambda address, role=role: self._look(role, address))
+        for address in MORE.split():
+            self._look("visitor", f"/studies/{STUDY}/{address}")
         self._look_for_what_is_not_there()
         self._send_forms()
         self._ask_api()
@@ -119,6 +132,7 @@ class Recorder:
             likes = [f"{path} as {role}: 200", f"{path} as visitor: 200"]
         else:
             likes = [f"{path} as {other}: 200" for other in ROLES[: ROLES.index(role)]]
+        likes += self._golden.titles(_family(path))[:1]  # of another study
         like = next((each for each in likes if self._golden.has(each)), "")
         lines = _answer(reply)
         if path.startswith("/admin/"):
@@ -202,23 +216,30 @@ class Recorder:
         for name, app in sorted(get_commands().items()):
             if app in ("arena", "judging", "leaderboard"):
                 self._golden.add("commands-help", name, _described(app, name))
-        lines = f"{asked.COMMANDS.replace('STUDY', STUDY)}\n{asked.COMMANDS_OF[STUDY]}"
-        for line in (choice for each in lines.split("\n") if each for choice in choices_of(each)):
-            filled = line.replace("OUT", str(self._folder))
-            if line == "help":
-                continue
-            try:
-                with undone():
-                    printed = _printed(*shlex.split(filled))
-            except CommandError as error:
-                printed = f"exit {error.returncode}: {error}"
-            name = line.split()[0]
-            text = printed.replace(str(self._folder), "OUT")
-            self._golden.add(f"command-{name}", f"manage.py {line}", read_file("", text.encode()))
+        self._run(f"{asked.COMMANDS.replace('STUDY', STUDY)}\n{asked.COMMANDS_OF[STUDY]}")
         for path in sorted(path for path in self._folder.rglob("*") if path.is_file()):
             place = str(path.relative_to(self._folder))
             for name, content in _unpacked(place, path.read_bytes()):
                 self._golden.add("command-files", f"OUT/{name}", read_file(name, content, MEMBER))
+        for name, content in refused.FILES.items():
+            (self._folder / name).write_text(content)
+        self._run(refused.COMMANDS, "refused-")
+
+    def _run(self, lines: str, kind: str = "") -> None:
+        """Record what commands print, a file for each of them."""
+        for line in (choice for each in lines.split("\n") if each for choice in choices_of(each)):
+            if line == "help":
+                continue
+            try:
+                with undone():
+                    printed = _printed(*shlex.split(line.replace("OUT", str(self._folder))))
+            except CommandError as error:
+                printed = f"exit {error.returncode}: {error}"
+            except SystemExit as end:
+                printed = f"exit {end.code}"
+            text = printed.replace(str(self._folder), "OUT")
+            title = f"manage.py {line}"
+            self._golden.add(f"{kind}command-{line.split()[0]}", title, read_file("", text.encode()))
 
 
 @contextmanager

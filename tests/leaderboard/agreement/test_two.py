@@ -1,7 +1,6 @@
 """Any two raters compared on demand: groups of people, judges and single people."""
 
 import json
-import re
 from itertools import product
 
 import numpy as np
@@ -14,7 +13,7 @@ from leaderboard.refreshing import computing, services
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.settings import Scope, parse_for_two
 from tests import factories
-from tests.leaderboard.reading import printed, records, refusal, shown, words
+from tests.leaderboard.reading import printed, records, shown, words
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
@@ -172,13 +171,6 @@ def test_what_the_page_says_is_true(client, made, query, sentence):
     assert sentence in words(shown(client, made, PAGE + query))
 
 
-@pytest.mark.parametrize("query", ["?raters=person-0", "?against=group:none", "?ties=maybe", "?band=4-5"])
-def test_what_is_not_there_is_explained(client, query):
-    response = client.get(PAGE + query)
-    assert response.status_code == 404
-    assert re.search("This (page|study|leaderboard) has no ", response.content.decode())
-
-
 def command(*options):
     return json.loads(printed("agreement", "small", "--rounds", ROUNDS, "--format", "json", *options))
 
@@ -239,23 +231,3 @@ def test_the_text_has_the_numbers_of_the_page_and_unmirrored_ones_on_request(cli
     row = next(row for row in rows if row["Raters"] == "STRICT")
     assert f"The difference of {float(row['Difference']):.2f}".replace("-", "−") in page
     assert "Cohen's kappa, quadratic weights." in overview
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            ("--raters", "judge:nobody"),
-            'small: This leaderboard has no raters "judge:nobody". It has: people, judge:',
-        ),
-        (("--against", "people"), "--against needs --raters."),
-        (("--category", "none"), 'small: This leaderboard has no category "none". It has: coding, poems.'),
-        (("--tie-band", "2-7"), 'small: This leaderboard has no band "2-7".'),
-        (("--tie-band", "1-2", "--ties", "off"), "--tie-band is 1-2, but ties are off."),
-        (("--ties", "maybe"), "--ties is 'maybe'; choose one of on, off."),
-        (("--rounds", "0"), "--rounds is 0"),
-        (("--format", "table"), "--format is 'table'; choose one of text, json."),
-    ],
-)
-def test_a_bad_option_is_one_sentence(options, message):
-    assert refusal("agreement", "small", *options).startswith(message)

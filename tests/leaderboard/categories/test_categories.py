@@ -159,16 +159,6 @@ def test_the_caption_names_the_fewest_prompts_of_a_category(client, made):
     assert "as few as 3 prompts and 9 raters." in replace(page, boards=boards).caution
 
 
-def test_the_switches_but_category_are_there(client, made):
-    page = client.get("/studies/small/categories/?category=coding").content.decode()
-    for name in ("raters", "band", "level", "resample"):
-        assert f"switch-{name}" in page
-    assert "switch-category" not in page
-    assert "switch-all-but" not in page
-    assert client.get("/studies/small/categories/?raters=nobody").status_code == 404
-    assert client.get("/studies/small/categories/?level=5").status_code == 404
-
-
 class TestAnySetting:
     def test_the_matrix_waits_and_then_shows_what_the_board_of_each_category_shows(self, client, made):
         wanted = "?raters=people&method=bradley-terry&band=2-7&level=97.5&resample=games"
@@ -229,9 +219,3 @@ class TestAnySetting:
         assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")
         assert computing.compute_next(made.study.pk)
         assert client.get(where).status_code == 200
-
-
-def test_the_matrix_as_csv(client, made):
-    rows = records(client, "/studies/small/categories/tables/categories.csv")
-    assert {row["Contestant"] for row in rows} == {"alpha", "beta", "gamma"}
-    assert [row["poems: rank"] for row in rows if row["Contestant"] == "beta"] == ["1"]

@@ -75,18 +75,6 @@ def test_it_begins_with_rank_and_score_and_names_only_clear_categories(client, m
     assert "overall in coding" in text(client.get(url(made, "alpha")))
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ("raters=judge:strict", "STRICT: Elo, ties"),
-        ("ties=off", "People: Elo, ties off"),
-        ("method=bradley-terry", "People: Bradley-Terry, ties"),
-    ],
-)
-def test_switches(client, made, query, words):
-    assert words in text(client.get(f"{url(made, 'alpha')}?{query}"))
-
-
 def test_a_usual_level_is_read_from_the_snapshot(client, made, monkeypatch):
     monkeypatch.setattr(services, "ROUNDS", 200)
     services.refresh(made.study, anew=True)
@@ -177,13 +165,6 @@ class TestAnySetting:
 def test_ties_off_counts_no_ties(client, made):
     (beta, _) = records(client, url(made, "alpha") + "tables/opponents.csv?ties=off")
     assert (beta["Games"], beta["Wins"], beta["Ties"]) == ("3", "3", "0")
-
-
-@pytest.mark.parametrize("query", ["raters=judge:nobody", "method=x", "level=7", "level=x", "ties=maybe"])
-def test_what_there_is_not_is_said(client, made, query):
-    response = client.get(f"{url(made, 'alpha')}?{query}")
-    assert response.status_code == 404
-    assert "has no" in response.content.decode()
 
 
 def test_a_contestant_without_games_or_without_lengths(client, made):

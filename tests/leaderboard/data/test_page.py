@@ -123,22 +123,6 @@ def test_the_number_of_pairs_is_said_once_no_rating_waits(made, client):
     assert "<dt>Pairs</dt>" not in client.get(ADDRESS).content.decode()
 
 
-def test_the_measure_is_chosen_in_the_address_and_a_file_has_every_measure(made, client):
-    page = client.get(f"{ADDRESS}?measure=tokens").content.decode()
-    assert f"Length in tokens of {tokenizer_name()}" in page
-    assert f"Tokens are those of {tokenizer_name()}." in page
-    assert f'href="{ADDRESS}tables/lengths.csv?measure=tokens"' in page
-    first = rows_of(client, "lengths", "?measure=characters")[0]
-    assert (first["Part"], first["Texts"]) == ("All prompts", "Prompts")
-    assert first["Mean"] == str(len(f"Say {SECRET} please"))
-    assert client.get(f"{ADDRESS}?measure=pages").status_code == 404
-    found = rows_of(client, "all-lengths")
-    assert {row["Measure"] for row in found} == {"words", "tokens", "unique words", "characters"}
-    page = client.get(ADDRESS).content.decode()
-    assert f'href="{ADDRESS}tables/all-lengths.csv"' in page
-    assert 'id="all-lengths"' not in page
-
-
 def test_lengths_that_tell_who_wrote_a_text_are_sealed_while_people_rate(made, client, admin_client):
     Study.objects.update(closed_at=None)
     for visitor in (client, admin_client):

@@ -5,7 +5,7 @@ from scipy import stats
 
 from arena.models import CompletionFeature, Rater
 from leaderboard.models import ComputedView, SnapshotSlice
-from leaderboard.refreshing.services import refresh, refresh_if_stale
+from leaderboard.refreshing.services import refresh
 from tests import factories
 from tests.leaderboard.features.studies import measured_study, study_of_turns
 from tests.leaderboard.reading import computed, records, words
@@ -177,19 +177,6 @@ def test_simulated_raters_say_so(client, study):
     page = page_of(client, study, "?raters=judge:judge")
     assert "Judge (simulated)" in page.verdict[0]
     assert page.simulated
-
-
-def test_the_tab_is_there_only_where_answers_have_features(client, study):
-    page_of(client, study)
-    assert ">Features</a>" in client.get("/studies/measured/").content.decode()
-    CompletionFeature.objects.all().delete()
-    study.touch()
-    refresh_if_stale(study)
-    assert ">Features</a>" not in client.get("/studies/measured/").content.decode()
-    said = words(client.get("/studies/measured/features/"))
-    assert "No answer of this study has features yet." in said
-    for command in ("import_data measured FILE --format features", "traces measured", "local_features"):
-        assert f"manage.py {command}" in said
 
 
 def test_tables_are_copied_while_nothing_changes(study, monkeypatch):

@@ -1,6 +1,5 @@
 import json
 import re
-from html import unescape
 from itertools import pairwise
 
 import pytest
@@ -52,11 +51,6 @@ def test_home_lists_public_studies_with_their_counts_and_private_ones_to_staff(c
     assert "Private" in page
 
 
-def test_the_address_above_those_of_studies_leads_to_the_first_page(client):
-    response = client.get("/studies/")
-    assert (response.status_code, response["Location"]) == (302, "/")
-
-
 def test_home_without_public_studies_says_what_to_do(client, made):
     made.study.visibility = "private"
     made.study.save()
@@ -74,34 +68,6 @@ def test_home_queries_do_not_grow_with_the_studies(client, made):
     for _ in range(3):
         services.refresh(HandMade("a").study)
     assert queries() == before
-
-
-def test_what_the_board_shows(client, made):
-    page = text(client.get("/studies/small/"))
-    table = page[page.index('id="standings-table"') :]
-    assert table.index("alpha") < table.index("beta") < table.index("gamma")
-    assert "fewer than 30 ratings" in page
-    assert "Every two models have 1 rating" in page
-    assert re.findall(r'title="(\d ratings?)"[^>]*>(\w+)', page)[:5] == [
-        *[("3 ratings", "People"), ("2 ratings", "Judge")],
-        *[("3 ratings", "All"), ("2 ratings", "coding"), ("1 rating", "poems")],
-    ]
-
-
-@pytest.mark.parametrize(
-    ("query", "shown"),
-    [
-        ("raters=judge:strict", "STRICT, Elo, ties count half"),
-        ("ties=off", "People, Elo, ties off"),
-        ("category=poems", "People, poems, Elo, ties count half"),
-        ("method=bradley-terry", "People, Bradley-Terry, ties count half"),
-        ("sort=-games&search=alp", "People, Elo, ties count half"),
-    ],
-)
-def test_each_switch_is_a_link_that_can_be_shared(client, made, query, shown):
-    page = text(client.get(f"/studies/small/?{query}"))
-    assert shown in page
-    assert f"--dots: var(--series-{2 if 'judge' in query else 1})" in page  # as on figures
 
 
 def test_a_snapshot_of_an_earlier_methodology_is_shown_until_it_is_replaced(client, made):
@@ -230,12 +196,6 @@ def test_one_prompt_resampled_gives_no_interval(client):
     assert "Lines are the" not in page
 
 
-def test_a_private_study_has_a_badge_for_staff(staff, made):
-    made.study.visibility = "private"
-    made.study.save()
-    assert ">Private</span>" in text(staff.get("/studies/small/"))
-
-
 def test_from_a_study_one_gets_to_rating_and_staff_to_everything_else(client, made):
     assert "/studies/small/sign-up/" not in text(client.get("/studies/small/"))
     made.study.sign_up_open = True
@@ -323,59 +283,6 @@ def test_no_text_of_a_prompt_or_completion_is_ever_shown(client, made):
     for path in ("", "standings.json", "tables/raters/", "tables/raters.csv"):
         page = text(client.get(f"/studies/small/{path}"))
         assert not [shown for shown in texts if shown in page]
-
-
-def test_figures_are_found_where_the_page_says_and_nowhere_else(client, made):
-    page = text(client.get("/studies/small/?ties=off"))
-    address = re.search('id="figure-win-rates" [^>]*data-figure="([^"]*)"', page)[1]
-    figure = client.get(unescape(address)).json()
-    assert figure["layout"]["yaxis"]["ticktext"] == ["alpha", "beta", "gamma"]
-    assert figure["data"][0]["z"][0][0] is None
-    assert client.get("/studies/small/figures/nothing.json").status_code == 404
-    assert client.get("/studies/small/figures/raters.json").status_code == 404, "a table without a figure"
-    assert client.get("/studies/small/figures/win-rates.json?raters=nobody").status_code == 404
-
-
-def test_the_tabs_lead_to_the_pages_that_exist_and_mark_this_one(client, made):
-    page = text(client.get("/studies/small/"))
-    tabs = page[page.index('<nav class="tabs"') :]
-    tabs = tabs[: tabs.index("</nav>")]
-    assert '<a href="/studies/small/" data-label="Leaderboard" aria-current="page">' in tabs
-    assert tabs.count("aria-current") == 1
-    for address in re.findall('href="([^"]*)"', tabs):
-        assert client.get(address).status_code == 200
-
-
-def test_every_table_can_be_had_as_page_part_and_csv(client, made):
-    for name in ("standings", "raters", "ties", "win-rates", "tie-counts", "games"):
-        response = client.get(f"/studies/small/tables/{name}.csv")
-        assert response["Content-Type"] == "text/csv; charset=utf-8"
-        assert f'filename="small-{name}.csv"' in response["Content-Disposition"]
-        assert text(response).startswith("\ufeff")
-        whole = text(client.get(f"/studies/small/tables/{name}/"))
-        part = text(client.get(f"/studies/small/tables/{name}/", headers={"HX-Request": "true"}))
-        assert "<html" in whole
-        assert "<html" not in part
-        assert "<table" in part
-    assert [line.split(",") for line in text(response).removeprefix("\ufeff").splitlines()] == [
-        ["Contestant", "alpha", "beta", "gamma"],
-        ["alpha", "", "1", "1"],
-        ["beta", "1", "", "1"],
-        ["gamma", "1", "1", ""],
-    ]
-    assert client.get("/studies/small/tables/nothing.csv").status_code == 404
-    assert client.get("/studies/small/tables/nothing/").status_code == 404
-    assert client.post("/studies/small/").status_code == 405
-    assert client.post("/").status_code == 405
-
-
-def test_the_json_carries_the_snapshot_and_the_parameters(client, made):
-    found = json.loads(text(client.get("/studies/small/standings.json?ties=off")))
-    assert found["study"] == "small"
-    assert found["raters"] == "people"
-    assert found["parameters"]["ties"] == "off"
-    assert found["watermark"] == services.Snapshot.objects.newest(made.study).watermark
-    assert {row["contestant"] for row in found["standings"]} == {"alpha", "beta", "gamma"}
 
 
 def test_a_large_matrix_is_linked_instead_of_put_on_the_board(client):

@@ -103,27 +103,6 @@ def test_the_api_gives_the_same_and_says_when_it_is_not_ready(client, made):
     assert {name: reply.json()[name] for name in found} == found
 
 
-@pytest.mark.parametrize(
-    ("query", "sentence"),
-    [
-        ("?contestant=nobody", 'This study has no model "nobody".'),
-        ("?power=42", 'This leaderboard has no power "42". It has: 50, 80, 90, 95.'),
-        ("?contestant={}&against={}", "Choose two different models."),
-    ],
-)
-def test_what_cannot_be_planned_for_is_said(client, made, query, sentence):
-    query = query.format(*[slug(made, "Alpha")] * 2)
-    assert sentence in words_of(client.get(PAGE + query))
-    reply = client.get(API + query)
-    assert (reply.status_code, reply.json()["detail"]) == (404, sentence)
-
-
-def words_of(response):
-    assert response.status_code == 404
-    response.status_code = 200
-    return words(response).replace("&quot;", '"')
-
-
 def test_two_rated_alike_and_one_without_a_comparison(client, made):
     page = shown(client, made, PAGE + f"?contestant={slug(made, 'Idle')}&against={slug(made, 'Alpha')}")
     assert "No rating here is of Idle." in words(page)

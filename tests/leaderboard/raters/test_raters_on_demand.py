@@ -202,13 +202,6 @@ class TestPages:
         ]
 
     @pytest.mark.parametrize("page", PAGES)
-    @pytest.mark.parametrize("query", ["band=2-4", "band=x", "level=5", "level=x"])
-    def test_what_there_is_not_is_said(self, client, page, query):
-        reply = client.get(f"/studies/small/{page}?{query}")
-        assert reply.status_code == 404
-        assert "has no" in reply.content.decode()
-
-    @pytest.mark.parametrize("page", PAGES)
     def test_what_is_ready_takes_no_more_queries_than_what_is_stored(self, client, made, page):
         client.get(f"/studies/small/{page}?band=3-6")
         work(made)

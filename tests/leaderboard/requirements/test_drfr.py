@@ -112,22 +112,6 @@ def test_answers_to_an_older_wording_and_about_retired_models_do_not_count():
     assert (own["questions"], own["unanswered"]) == (2, 1)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--missing=yes"], "--missing is 'yes'; choose one of exclude, no, script."),
-        (["--raters=people"], 'no raters "people" have checked requirements; those that have: judge:j.'),
-        (["--format=csv"], "--format is 'csv'"),
-    ],
-)
-def test_bad_options_end_with_a_sentence(options, message):
-    made = Checking()
-    made.prompt(["A"])
-    made.judge("j", ["y", "n"])
-    with pytest.raises(CommandError, match="(?s)" + message.replace("(", r"\(")):
-        run(made.study, *options)
-
-
 def test_a_study_without_answers():
     with pytest.raises(CommandError, match="nobody has checked an answer against its requirements yet"):
         run(factories.make_study())

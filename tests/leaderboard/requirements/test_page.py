@@ -1,4 +1,3 @@
-import csv
 import io
 import re
 
@@ -78,22 +77,6 @@ def test_switches_change_the_numbers(client, made):
     assert drfr("?contested=out") == [0.8, 0.25]
 
 
-def test_every_panel_has_its_figure_and_csv(client, made):
-    page = page_of(client, made.study)
-    assert [panel.slug for panel in page.panels] == [
-        *("labels", "labels-map", "domains-map", "models"),
-        *("questions", "people", "contested", "sources"),
-    ]
-    for panel in page.panels:
-        assert client.get(panel.csv_url).status_code == 200
-        assert client.get(panel.figure_url).status_code == (200 if panel.has_figure else 404)
-    rows = list(
-        csv.DictReader(io.StringIO(client.get(page.panel("labels").csv_url).content.decode("utf-8-sig")))
-    )
-    assert rows[0]["Kind"] == "Content"
-    assert float(rows[0]["Ada: met (%)"]) == 100
-
-
 def test_what_everybody_fails_leads_to_its_answers(client, made):
     page = page_of(client, made.study)
     (line,) = page.listed
@@ -130,11 +113,6 @@ def test_sources_stand_beside_people_with_their_cost(client, made):
     assert (people["Minutes"], people["Cost"]) == (2.4, pytest.approx(1.2))
     assert page_of(client, made.study, "?beside=judge:j").sources["beside"] == "judge:j"
     assert shown(client, made.study, "?hour=-1").status_code == 404
-
-
-def test_what_is_unknown_is_refused(client, made):
-    assert shown(client, made.study, "?raters=nobody").status_code == 404
-    assert shown(client, made.study, "?missing=maybe").status_code == 404
 
 
 def test_while_people_rate_single_requirements_and_answers_are_for_operators(client, admin_client):
@@ -198,34 +176,6 @@ def test_a_judge_of_the_family_of_a_model_is_named(client):
     warned = "By its name, gpt-4-0314 may be of the same family as GPT-4. A judge may favour its family."
     assert warned in page_of(client, made.study, "?raters=judge:gpt-4-0314").notices
     assert warned not in page_of(client, made.study, "?raters=judge:other").notices
-
-
-def test_an_unknown_text_is_not_found(client, made):
-    unchecked = factories.make_completion(prompt=made.prompts[0][0])
-    for text in (unchecked.pk, 10**30):
-        assert client.get(f"/studies/{made.study.slug}/requirements/texts/{text}/").status_code == 404
-
-
-def test_the_tab_is_there_where_a_study_has_answers(client, made):
-    address = f"/studies/{made.study.slug}/requirements/"
-    assert address in client.get(f"/studies/{made.study.slug}/data/").content.decode()
-    other = factories.make_study(visibility="public")
-    refresh(other)
-    assert (
-        f"/studies/{other.slug}/requirements/"
-        not in client.get(f"/studies/{other.slug}/data/").content.decode()
-    )
-    empty = shown(client, other)
-    assert "Nobody has checked an answer against its requirements yet." in empty.content.decode()
-
-
-def test_answers_show_with_the_next_refresh(client, made):
-    first = shown(client, made.study)
-    made.judge("late", ["yyy", "yyy"], ["yy", "yy"], ["y", "y"])
-    assert shown(client, made.study, HTTP_IF_NONE_MATCH=first["ETag"]).status_code == 304
-    refresh_if_stale(made.study)
-    again = shown(client, made.study, "?raters=judge:late", HTTP_IF_NONE_MATCH=first["ETag"])
-    assert again.context["page"].content["contestants"][0]["drfr"] == 1
 
 
 def test_a_bundle_follows_new_answers_and_computes_again(client, made):

@@ -71,44 +71,12 @@ def test_votes_wait_until_the_study_is_closed(made, client, address, staff):
     assert len(body(answer)) > 50
 
 
-def test_the_page_links_to_all_there_is_and_every_link_works(made, client):
-    page = client.get(PAGE).content.decode()
-    assert '<option value="judge:judy">JUDY</option>' in page
-    assert "bundle.zip" not in page
-    assert PAGE + "arena.jsonl" not in page
-    close(made)
-    page = client.get(PAGE).content.decode()
-    for address in (*VOTES, "/studies/made/leaderboard.json"):
-        assert address in page, address
-    assert client.get("/studies/made/leaderboard.json?raters=judge%3Ajudy").status_code == 200
-    assert "9 ratings" in page
-
-
 def test_no_file_is_offered_before_the_leaderboard_shows_ratings(made, client):
     snapshot = Snapshot.objects.newest(made.study)
     snapshot.slices.all().delete()
     text = client.get(PAGE).content.decode()
     assert "so it has no files" in text
     assert "leaderboard.csv" not in text
-
-
-def test_pages_about_single_answers_are_named_where_there_are_any(made, client):
-    assert "Files about single answers" not in client.get(PAGE).content.decode()
-    make.make_score(completion=made.pair("Alpha", "Beta").first)
-    services.refresh_if_stale(made.study)
-    page = client.get(PAGE).content.decode()
-    assert '<a href="/studies/made/scores/">text scores</a>' in page
-    assert "/studies/made/requirements/" not in page
-
-
-def test_a_private_study_does_not_exist_for_the_public(made, client):
-    close(made)
-    made.study.visibility = "private"
-    made.study.save()
-    addresses = (PAGE, "/studies/made/leaderboard.json", *VOTES)
-    assert {client.get(address).status_code for address in addresses} == {404}
-    client.force_login(make.make_user(is_staff=True))
-    assert {client.get(address).status_code for address in addresses} == {200}
 
 
 def test_leaderboard_json_is_public_conditional_and_named(made, client):

@@ -108,24 +108,3 @@ def test_who_does_not_count():
     content = found(study)
     assert [each["rater"] for each in content["raters"]] == ["judge:judge-b"]
     assert [each["contestant"] for each in content["raters"][0]["contestants"]] == ["Ada"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ((), "nobody has scored an answer"),
-        (("--turn=one",), '--turn "one" is no whole number'),
-        ((f"--turn={'9' * 5000}",), "is no whole number"),
-        (("--format=xml",), "xml"),
-    ],
-)
-def test_what_cannot_be_shown(options, message):
-    with pytest.raises(CommandError, match=message):
-        run(factories.make_study(), *options)
-
-
-def test_unknown_raters():
-    with pytest.raises(
-        CommandError, match='no raters "people" have scored answers; those that have: judge:judge-a'
-    ):
-        run(scored_study(TWO), "--raters=people")

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from arena.models import Prompt, Rater, Score
 from arena.rating.publication import no_people_yet
-from leaderboard.refreshing.services import refresh, refresh_if_stale
+from leaderboard.refreshing.services import refresh
 from leaderboard.texts.asked import FEWEST
 from tests import factories
 from tests.leaderboard.reading import computed
@@ -144,11 +144,6 @@ def test_drift_is_of_scores_with_a_date_alone(client, study):
     assert [(row[0], row[-1]) for row in drift.rows] == [("People", 12), ("Judge", 0)]
 
 
-def test_what_is_unknown_is_refused(client, study):
-    for query in ("?raters=nobody", "?turn=7", "?turn=x", "?category=None", "?subset=x"):
-        assert shown(client, study, query).status_code == 404
-
-
 def test_while_people_rate_a_few_scores_stay_hidden(client, admin_client):
     """Of each model, rater and category."""
     six, named = [5, 4, 3, 5, 4, 3], {"Ada": 0, "Bob": 1, "Cleo": 1}
@@ -182,30 +177,6 @@ def test_while_people_rate_a_few_scores_stay_hidden(client, admin_client):
     page = page_of(client, study)
     assert [each["rater"] for each in page.content["raters"]] == ["people", "judge:judge"]
     assert page.content["agreement"] == []
-
-
-def test_a_study_without_scores_has_no_tab_and_an_empty_page(client, study, admin_client):
-    refresh(study)
-    assert "/studies/scored/scores/" in client.get("/studies/scored/data/").content.decode()
-    other = factories.make_study(visibility="public")
-    refresh(other)
-    address = f"/studies/{other.slug}/scores/"
-    assert address not in client.get(f"/studies/{other.slug}/data/").content.decode()
-    empty = client.get(address).content.decode()
-    assert "Nobody has scored an answer of this study yet." in empty
-    assert "Let people score answers" not in empty
-    assert "Let people score answers" in admin_client.get(address).content.decode()
-
-
-def test_scores_show_with_the_next_refresh(client, study):
-    first = shown(client, study)
-    text = Score.objects.first().completion
-    late = factories.make_rater(kind="judge", slug="late", name="Late")
-    factories.make_score(completion=text, rater=late, value=4)
-    assert shown(client, study, HTTP_IF_NONE_MATCH=first["ETag"]).status_code == 304
-    refresh_if_stale(study)
-    again = shown(client, study, "?raters=judge:late", HTTP_IF_NONE_MATCH=first["ETag"])
-    assert again.context["page"].content["contestants"][0]["mean"] == 4
 
 
 def test_the_api_has_the_same_numbers(client, study):

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from leaderboard.models import Snapshot
 from leaderboard.refreshing import services
 from tests import factories
-from tests.leaderboard.reading import printed, refusal
+from tests.leaderboard.reading import printed
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
@@ -89,33 +89,6 @@ def test_the_table_names_the_contestants_best_first_and_simulated_votes(made):
     assert "ROBOT (simulated), all categories. Simulated ratings" in printed(*arguments)
     assert json.loads(printed(*arguments, "--format", "json"))["simulated"] is True
     assert "simulated" not in printed("standings", "small", "--rounds", "10").lower()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("nowhere",), 'No study is named "nowhere". The studies are: small.'),
-        (("small", "--raters", "judge:nobody"), 'No judge "nobody" in this study. The raters are: people.'),
-        (
-            ("small", "--raters", "group:nobody"),
-            'No rater group "nobody" with raters in this study. The raters are: people.',
-        ),
-        (
-            ("small", "--raters", "everyone"),
-            'Raters "everyone" is not people, group:NAME or judge:SLUG. The raters are: people.',
-        ),
-        (
-            ("small", "--category", "maths"),
-            'Study "small" has no category "maths". Its categories are: coding, poems.',
-        ),
-        (("small", "--ties", "maybe"), "--ties is 'maybe'; choose one of on, off."),
-        (("small", "--rounds", "0"), "rounds is 0; it must be at least 1"),
-    ],
-)
-def test_what_does_not_exist_is_one_sentence(made, arguments, message):
-    said = refusal("standings", *arguments)
-    assert message in said
-    assert "\n" not in said
 
 
 def test_refresh_publishes_a_snapshot_and_no_games_is_one_sentence(made):

@@ -229,50 +229,6 @@ class TestErrors:
         with pytest.raises(CommandError, match=r"no rating is by the rater|must be a number"):
             run(votes, "--judges=robot", option)
 
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            (["--judges", "nobody"], "{path}: no rating is by the rater 'nobody'."),
-            (["--judges", "robot", "--without", "nobody"], "{path}: no rating is by the rater 'nobody'."),
-            (["--judges", " , "], "--judges needs a name."),
-            (["--judges", "robot", "--ties", "maybe"], "--ties is 'maybe'; choose one of on, off."),
-            (["--judges", "robot", "--format", "xml"], "--format is 'xml'; choose one of table, json."),
-            (["--judges", "robot", "--interval", "much"], "--interval is 'much'; it must be a number."),
-            (
-                ["--judges", "robot", "--interval", "100"],
-                "--interval is 100.0; it must be a percentage between 0 and 100.",
-            ),
-            (["--judges", "robot", "--study", "x"], "Give either a file of ratings or --study."),
-            (["--judges", "robot,Ada"], "{path}: people rated no pair, so there is nothing to anchor to."),
-        ],
-    )
-    def test_a_bad_option_is_one_sentence(self, votes, arguments, message):
-        assert refusal(run, votes, *arguments) == message.format(path=votes)
-
-    @pytest.mark.parametrize(
-        ("rows", "header", "message"),
-        [
-            ([], "left,right,winner,prompt,rater", "the file has no ratings."),
-            (
-                [("a", "b", "left", "p")],
-                "left,right,winner,prompt",
-                "the ratings name no raters, so it is unknown which are the judge's.",
-            ),
-            (
-                [("a", "b", "left", "robot"), ("a", "b", "left", "Ada")],
-                "left,right,winner,rater",
-                "the ratings name no prompts, so people's and the judge's cannot be paired.",
-            ),
-        ],
-    )
-    def test_a_bad_file_is_one_sentence(self, tmp_path, rows, header, message):
-        path = write(tmp_path / "votes.csv", rows, header)
-        assert refusal(run, path, "--judges", "robot") == f"{path}: {message}"
-
-    def test_without_is_for_files(self):
-        with pytest.raises(CommandError, match=r"^--without is for files"):
-            run("--study", "small", "--judges", "robot", "--without", "x")
-
 
 @pytest.mark.django_db
 class TestStudy:

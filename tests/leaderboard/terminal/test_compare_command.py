@@ -3,10 +3,10 @@ from io import StringIO
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from leaderboard.terminal.side_by_side import VARIANTS
-from tests.leaderboard.reading import printed, refusal
+from tests.leaderboard.reading import printed
 from tests.leaderboard.rows import HandMade
 
 
@@ -92,27 +92,3 @@ def test_a_study_says_whose_comparisons_they_are():
     assert compare("--study", "small").startswith("small: People, all categories.")
     found = json.loads(compare("--study", "small", "--format", "json"))
     assert (found["study"], found["raters"]) == ("small", "people")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "Give either a file of ratings or --study STUDY."),
-        (("--study", ""), "Give either a file of ratings or --study STUDY."),
-        (("nowhere.csv",), "nowhere.csv: no such file or folder."),
-        (("--interval", "0"), "--interval is 0.0; it must be a percentage between 0 and 100."),
-    ],
-)
-def test_errors_are_one_sentence(arguments, message):
-    assert refusal(compare, *arguments) == message
-
-
-@pytest.mark.parametrize("option", ["raters", "category"])
-def test_what_chooses_from_a_study_is_refused_with_a_file(votes, option):
-    with pytest.raises(CommandError, match=f"--{option} chooses from a study. Add --study"):
-        call_command("compare", votes, **{option: "judge:x"})
-
-
-def test_a_file_and_a_study_are_too_much(votes):
-    with pytest.raises(CommandError, match="Give either"):
-        compare(votes, "--study", "small")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from django.core.management import CommandError
 
-from tests.leaderboard.reading import printed, refusal
+from tests.leaderboard.reading import printed
 from tests.leaderboard.rows import HandMade
 
 plan = partial(printed, "plan")
@@ -73,44 +73,6 @@ class TestFile:
         text = plan(write_votes(tmp_path / "votes.csv", raters=1), "--gap", "50")
         assert "with 1 rater per pair" in text
 
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ((), "Give --between A B or --gap POINTS."),
-            (
-                ("--between", "alpha", "delta"),
-                "The data has no model 'delta'. It has: alpha, beta, gamma.",
-            ),
-            (("--between", "alpha", "alpha"), "votes.csv: choose two different models."),
-            (("--gap", "wide"), "--gap is 'wide'; it must be a number."),
-            (
-                ("--gap", "30", "--raters-per-prompt", "1.5"),
-                "--raters-per-prompt is '1.5'; it must be a whole number.",
-            ),
-            (("--gap", "-3"), "votes.csv: gap is -3; it must be a positive number of points."),
-            (("--gap", "30", "--power", "20"), "power is 20.0; it must be a percentage from 50"),
-            (("--gap", "30", "--ties", "maybe"), "--ties is 'maybe'; choose one of on, off."),
-            (("--gap", "30", "--format", "xml"), "--format is 'xml'; choose one of table, json."),
-            (
-                ("--gap", "30", "--prompt-sd", "3"),
-                "--prompt-sd works only without data",
-            ),
-            (("--gap", "30", "--raters", "people"), "--raters needs --study."),
-            (("--gap", "30", "--study", "small"), "Give either a file of ratings or --study."),
-        ],
-    )
-    def test_what_is_wrong_is_one_sentence(self, votes, options, message):
-        said = refusal(plan, votes, *options)
-        assert message in said
-        assert "\n" not in said
-
-    def test_a_file_without_prompts_or_that_is_missing(self, tmp_path):
-        path = write_votes(tmp_path / "bare.csv", columns=())
-        with pytest.raises(CommandError, match="a plan needs the prompts of the ratings, and none are named"):
-            plan(path, "--gap", "30")
-        with pytest.raises(CommandError, match="no such file or folder"):
-            plan(tmp_path / "missing.csv", "--gap", "30")
-
 
 class TestAssumptions:
     def test_the_answer_by_hand(self):
@@ -134,32 +96,6 @@ class TestAssumptions:
         found = plan_json(*options, "--raters-per-prompt", "7")
         assert [need["raters"] for need in found["needs"]] == [1, 2, 3, 5, 7]
         assert found["evidence"] is None
-
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ((), "A plan without data needs --gap POINTS."),
-            (
-                ("--gap", "30", "--between", "a", "b"),
-                "--between needs data. Give a file of ratings or --study.",
-            ),
-            (
-                ("--gap", "30", "--raters", "people"),
-                "--raters needs data. Give a file of ratings or --study.",
-            ),
-            (("--gap", "30", "--raters-per-prompt", "0"), "No plan: raters is 0; it must be at least 1."),
-            (("--gap", "400"), "No plan: gap is 400, which cannot be"),
-            (("--gap", "0"), "No plan: gap is 0; it must be a positive number of points"),
-            (("--gap", "30", "--ties", "off"), "--ties needs data. Without data use --tie-share 0."),
-            (
-                ("--gap", "30", "--prompt-sd", "9", "--rater-correlation", "0"),
-                "No plan: correlation and prompt_sd say the same, so give one of them.",
-            ),
-            (("--gap", "30", "--contestants", "x"), "--contestants is 'x'; it must be a whole number."),
-        ],
-    )
-    def test_what_is_wrong_is_one_sentence(self, options, message):
-        assert message in refusal(plan, *options)
 
 
 @pytest.mark.django_db

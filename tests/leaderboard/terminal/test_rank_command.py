@@ -6,7 +6,6 @@ from functools import partial
 import pytest
 from django.core.management import CommandError
 
-from arena.data.formats.verdicts import unknown
 from arena.models import Rater, Study
 from leaderboard.refreshing import services
 from tests.leaderboard.reading import printed, refusal, without_database
@@ -260,64 +259,6 @@ class TestTable:
 
 
 class TestErrors:
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            (["--ties", "maybe"], "--ties is 'maybe'; choose one of on, off."),
-            (
-                ["--method", "glicko"],
-                "--method is 'glicko'; choose one of elo, bradley-terry, davidson, ordinal, elo-study.",
-            ),
-            (["--format", "xml"], "--format is 'xml'; choose one of table, json."),
-            (["--k", "0"], "--k is 0.0; it must be a positive number."),
-            (["--k", "much"], "--k is 'much'; it must be a number."),
-            (["--k", "nan"], "--k is nan; it must be a positive number."),
-            (["--rounds", "0"], "--rounds is 0; it must be at least 1."),
-            (["--rounds", "1.5"], "--rounds is '1.5'; it must be a whole number."),
-            (["--seed=-1"], "--seed is -1; it must be between 0 and 2**64 - 1."),
-            (["--interval", "100"], "--interval is 100.0; it must be a percentage between 0 and 100."),
-            (["--interval", "1e-300"], "--interval is 1e-300; it must be a percentage between 0 and 100."),
-            (["--k", "1e308"], "--k is 1e+308; it must be at most 1e+09."),
-            (
-                ["--resample", "days"],
-                "--resample is 'days'; choose one of prompts, games, raters, prompts-and-raters.",
-            ),
-            (["--intervals", "wald"], "--intervals is 'wald'; choose one of bootstrap, sandwich."),
-            (["--tie-band", "wide"], "--tie-band is 'wide'; it must be LOW-HIGH, such as 3-6."),
-            (["--tie-band=--"], "--tie-band is '[]'; it must be LOW-HIGH, such as 3-6."),
-            (["--tie-band", "2-2", "--ties", "off"], "--tie-band is 2-2, but ties are off."),
-            (
-                ["--method", "ordinal", "--ties", "off"],
-                "--ties is off, but ordinal takes every rating as it was given; leave ties on.",
-            ),
-            (["--adjust", "length"], "--adjust is length, but only the method ordinal adjusts."),
-            (
-                ["--method", "elo-study", "--intervals", "sandwich"],
-                "--intervals is 'sandwich', but elo-study has no equations; choose bootstrap.",
-            ),
-        ],
-    )
-    def test_a_bad_option_is_one_sentence(self, votes, arguments, message):
-        assert refusal(rank, votes, *arguments) == message
-
-    @pytest.mark.parametrize(
-        ("content", "message"),
-        [
-            ("", "the file has no ratings."),
-            ("left,right,winner\nx,x,left\n", "'x' is the only model; a ranking needs at least two."),
-            ("left,right,winner\nx,y,z\n", f"row 2: the winner {unknown('z')}."),
-        ],
-    )
-    def test_a_bad_file_is_one_sentence(self, tmp_path, content, message):
-        path = tmp_path / "votes.csv"
-        path.write_text(content)
-        assert refusal(rank, path) == f"{path}: {message}"
-
-    def test_a_band_for_winners(self, votes):
-        assert refusal(rank, votes, "--tie-band", "2-2") == (
-            f"{votes}: tie-band is 2-2, but the file has winners instead of ratings on a scale."
-        )
-
     @pytest.mark.parametrize(
         ("band", "message"),
         [

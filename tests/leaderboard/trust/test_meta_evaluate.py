@@ -266,27 +266,6 @@ def test_text(made):
     assert "Mean of the subsets" in text
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--judges=nobody"], 'no judge "nobody" has rated in this study; judges that have: good, poor.'),
-        (["--base=nobody"], 'no judge "nobody" has rated in this study; judges that have: good, poor.'),
-        (["--gold=people"], 'nobody in "people" has rated in this study; it has: none.'),
-        (["--gold=group:x"], 'nobody in "group:x" has rated in this study; it has: none.'),
-        (["--gold=everybody"], "--gold is 'everybody'; choose labels, people or group:NAME."),
-        (["--gold=people", "--least=0"], "--least is 0; a majority needs at least 1."),
-        (["--unscored=lost"], "--unscored is 'lost'; it must be one of exclude, wrong, random."),
-        (["--as-published=reife"], "--as-published is 'reife'; it must be one of llmbar."),
-        (["--interval=100"], "--interval is 100.0; it must be a percentage between 0 and 100."),
-        (["--seed=-1"], "--seed is -1; it must be between 0 and 2**64 - 1."),
-    ],
-)
-def test_bad_input_is_one_sentence(made, options, message):
-    with pytest.raises(CommandError) as error:
-        run(made.study, *options)
-    assert str(error.value).removeprefix(f"{made.study.slug}: ") == message
-
-
 def test_studies_without_anything_to_judge():
     with pytest.raises(CommandError, match='No study is named "nothing"'):
         call_command("meta_evaluate", "nothing")
