@@ -1,36 +1,40 @@
 """A judge's plan: pairs to rate, in which orders, or single answers, written as open assignments in one go.
 
-Two equal texts are recorded as identical, and asked about only as a control of the judge.
+Two equal texts are recorded as identical, and asked about only as a control of the judge. A single answer has
+one order.
 """
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
-from arena.models import Assignment, Comparison, Completion, Pair, Rater, Study
+from arena.models import Assignment, Comparison, Completion, Pair, Question, Rater, Study
 from arena.models.comparisons import new_seed
-from arena.rating import text_planning
 from arena.rating.pairing import choose_order
 from arena.rating.plans import EVERYTHING, UNSCORED, WAITING, Plan, Planned, Showing, Target, Wanted, Which
-from arena.rating.possible_pairs import PairKey
 from arena.rating.recorders import BATCH, write_opinions
+from arena.rating.tasks import TASKS
 
 NOT_ASKED: Final = "identical"  # outcome of a comparison that was recorded without asking
 
 
 @dataclass(frozen=True)
 class _Candidate:
+    """A pair or an answer. target: the id of its row, None if there is none yet."""
+
     prompt: int
-    completions: PairKey
-    pair: int | None
+    completions: tuple[int, ...]
+    target: int | None
     people: int
     judges: int
-    identical: bool
+    identical: bool = False
 
 
 _Offers = dict[int, dict[bool, tuple[int, str]]]
@@ -42,8 +46,6 @@ def preview(study: Study, rater: Rater, wanted: Wanted = EVERYTHING) -> Plan:
 
 
 def is_empty(study: Study, rater: Rater, wanted: Wanted) -> bool:
-    if wanted.kind != Assignment.Kind.COMPARE:
-        return next(text_planning.chosen(study, rater, wanted), None) is None
     candidates, showings = _open_to(study, rater, wanted)
     return not any(showings.of(each) for each in candidates)
 
@@ -52,12 +54,12 @@ def outlook(
     study: Study, rater: Rater, *, both_orders: bool = False, kind: str = Assignment.Kind.COMPARE
 ) -> dict[Which, Plan]:
     """How much each kind of plan would hold now."""
-    if kind != Assignment.Kind.COMPARE:
-        return {which: preview(study, rater, Wanted(which, kind=kind)) for which in Which}
-    known, candidates = _offered(study, rater, EVERYTHING), _candidates(study, EVERYTHING)
+    every = Wanted(kind=kind)
+    known, candidates = _offered(study, rater, every), _candidates(study, every)
     found = {}
     for which in Which:
-        showings = _Showings(known, study.ratings_per_pair_judges, Wanted(which, both_orders=both_orders))
+        wanted = Wanted(which, both_orders=both_orders, kind=kind)
+        showings = _Showings(known, study.ratings_per_pair_judges, wanted)
         found[which] = _counted(_planned(candidates, showings, None))
     return found
 
@@ -135,8 +137,6 @@ def _unrated(assignment: Assignment, points: int) -> Comparison:
 
 def chosen(study: Study, rater: Rater, wanted: Wanted) -> Iterator[Target]:
     """The pairs, or answers, with something left to plan, in the order of asking."""
-    if wanted.kind != Assignment.Kind.COMPARE:
-        return text_planning.chosen(study, rater, wanted)
     candidates, showings = _open_to(study, rater, wanted)
     return _planned(_ranked(candidates), showings, wanted.limit)
 
@@ -144,7 +144,7 @@ def chosen(study: Study, rater: Rater, wanted: Wanted) -> Iterator[Target]:
 def _open_to(study: Study, rater: Rater, wanted: Wanted) -> "tuple[list[_Candidate], _Showings]":
     candidates, known = _candidates(study, wanted), _offered(study, rater, wanted)
     if wanted.which in (Which.FAILURES, Which.UNSCORED):
-        candidates = [each for each in candidates if each.pair in known]
+        candidates = [each for each in candidates if each.target in known]
     return candidates, _Showings(known, study.ratings_per_pair_judges, wanted)
 
 
@@ -156,7 +156,8 @@ def _planned(candidates: Iterable[_Candidate], showings: "_Showings", limit: int
         found, asked = showings.of(candidate), showings.asks(candidate)
         if found:
             taken += asked
-            yield Target(candidate.prompt, candidate.completions, candidate.pair, found, asked)
+            pair = candidate.target if len(candidate.completions) == 2 else None
+            yield Target(candidate.prompt, candidate.completions, pair, found, asked)
 
 
 def _counted(found: Iterable[Target]) -> Plan:
@@ -181,7 +182,7 @@ def _make_pairs(found: list[Target]) -> dict[tuple[int, ...], int]:
 
 
 class _Showings:
-    """What is left to plan of each pair."""
+    """What is left to plan of each pair or answer."""
 
     def __init__(self, known: dict[int, _Offers], repeats: int, wanted: Wanted) -> None:
         self._known, self._repeats, self._wanted = known, repeats, wanted
@@ -190,8 +191,8 @@ class _Showings:
         return not candidate.identical or self._wanted.controls
 
     def of(self, candidate: _Candidate) -> tuple[Showing, ...]:
-        """The showings of a pair to plan, in the order of their repeats."""
-        offers = self._known.get(candidate.pair or 0, {})
+        """The showings to plan, in the order of their repeats."""
+        offers = self._known.get(candidate.target or 0, {})
         which = self._wanted.which
         if which is Which.UNSCORED:
             return _those(offers, (UNSCORED,)) if self.asks(candidate) else ()
@@ -210,7 +211,9 @@ class _Showings:
         for repeat in range(self._repeats):
             orders = offers.get(repeat, {})
             seed = new_seed()
-            if orders:
+            if self._wanted.kind != Assignment.Kind.COMPARE:
+                order = False
+            elif orders:
                 order = next(iter(orders))
             elif first_order is not None:
                 order = first_order != bool(repeat % 2)
@@ -235,54 +238,89 @@ def _those(offers: _Offers, states: tuple[str, ...]) -> tuple[Showing, ...]:
 
 
 def _offered(study: Study, rater: Rater, wanted: Wanted) -> dict[int, _Offers]:
-    """What this rater was offered or has answered, by pair."""
+    """What this rater was offered or has answered, by pair or answer."""
     known: dict[int, _Offers] = {}
-    given = Comparison.objects.current().order_by("pk")
-    answered = wanted.of_rater(given, study, rater, "pair__first", "pair__second")
-    for pair, repeat, swapped, assignment, status, rating, reason in answered.values_list(
-        "pair", "repeat", "swapped", "assignment", "status", "rating", "reason"
-    ):
-        outcome = _outcome(status, asked=rating is not None or bool(reason))
-        known.setdefault(pair, {}).setdefault(repeat, {})[swapped] = (assignment or 0, outcome)
-    planned = Assignment.objects.filter(kind=Assignment.Kind.COMPARE).order_by("pk")
-    offered = wanted.of_rater(planned, study, rater, "pair__first", "pair__second")
-    for pk, pair_id, repeat, swapped, state in offered.values_list(
-        "pk", "pair", "repeat", "swapped", "state"
-    ):
-        if pair_id is not None:
-            orders = known.setdefault(pair_id, {}).setdefault(repeat, {})
-            orders.setdefault(swapped, (pk, state))
+    answered = _compared if wanted.kind == Assignment.Kind.COMPARE else _said_of_texts
+    for target, repeat, swapped, assignment, outcome in answered(study, rater, wanted):
+        known.setdefault(target, {}).setdefault(repeat, {})[swapped] = (assignment or 0, outcome)
+    planned = Assignment.objects.filter(kind=wanted.kind).order_by("pk")
+    offered = wanted.of_rater(planned, study, rater, *wanted.about)
+    columns = ("pk", "pair", "completion", "repeat", "swapped", "state")
+    for pk, pair, completion, repeat, swapped, state in offered.values_list(*columns):
+        orders = known.setdefault(pair or completion or 0, {}).setdefault(repeat, {})
+        orders.setdefault(swapped, (pk, state))
     return known
 
 
-def _outcome(status: str, *, asked: bool) -> str:
-    if status == Comparison.Status.UNSCORED:
-        return UNSCORED
-    return NOT_ASKED if status == Comparison.Status.IDENTICAL and not asked else "submitted"
+_Answered = Iterator[tuple[int, int, bool, int | None, str]]
+"""Pair or answer, repeat, order, assignment and outcome."""
+
+
+def _compared(study: Study, rater: Rater, wanted: Wanted) -> _Answered:
+    given = wanted.of_rater(_opinions(wanted).order_by("pk"), study, rater, *wanted.about)
+    for pair, repeat, swapped, assignment, status, rating, reason in given.values_list(
+        "pair", "repeat", "swapped", "assignment", "status", "rating", "reason"
+    ):
+        outcome = "submitted"
+        if status == Comparison.Status.UNSCORED:
+            outcome = UNSCORED
+        elif status == Comparison.Status.IDENTICAL and rating is None and not reason:
+            outcome = NOT_ASKED
+        yield pair, repeat, swapped, assignment, outcome
+
+
+def _said_of_texts(study: Study, rater: Rater, wanted: Wanted) -> _Answered:
+    given = wanted.of_rater(_opinions(wanted), study, rater, *wanted.about).order_by()
+    is_check = wanted.kind == Assignment.Kind.CHECK
+    asked = questions(study) if is_check else Counter()
+    current = {"question__is_current": True, "question__is_accepted": True} if is_check else {"turn": 0}
+    for completion, repeat, assignment, prompt, values in (
+        given.filter(**current)
+        .values_list("completion", "repeat", "assignment", "completion__prompt")
+        .annotate(values=Count("value"))
+    ):
+        is_whole = values >= asked[prompt] if is_check else values > 0
+        yield completion, repeat, False, assignment, "submitted" if is_whole else UNSCORED
+
+
+def _opinions(wanted: Wanted) -> QuerySet[Any]:
+    return TASKS[wanted.kind].model._default_manager.filter(is_current=True)
+
+
+def questions(study: Study) -> Counter[int]:
+    """How many requirements raters are asked about, by prompt."""
+    asked = Question.objects.asked().filter(prompt__study=study).order_by()
+    return Counter(dict(asked.values_list("prompt").annotate(n=Count("pk"))))
 
 
 def _candidates(study: Study, wanted: Wanted) -> list[_Candidate]:
-    by_prompt: dict[int, list[int]] = {}
-    digests: dict[int, str] = {}
     rateable = wanted.of_study(Completion.objects.comparable(), study, "prompt__study", "pk")
-    for prompt, completion, digest in rateable.order_by("prompt", "pk").values_list("prompt", "pk", "digest"):
-        by_prompt.setdefault(prompt, []).append(completion)
-        digests[completion] = digest
-    pairs = wanted.of_study(Pair.objects.order_by(), study, "prompt__study", "first", "second")
-    made = {
-        (first, second): (pk, people, judges)
-        for pk, first, second, people, judges in pairs.values_list(
-            "pk", "first", "second", "people_ratings", "judge_ratings"
-        )
-    }
-    found = []
-    for prompt, completions in by_prompt.items():
-        for key in combinations(completions, 2):
+    texts = list(rateable.order_by("prompt", "pk").values_list("prompt", "pk", "digest"))
+    if wanted.kind == Assignment.Kind.COMPARE:
+        return list(_pairs(study, wanted, texts))
+    said = wanted.of_study(_opinions(wanted), study, "study", *wanted.about).order_by()
+    people, judges = (
+        set(said.filter(rater__kind=kind).values_list("completion", flat=True))
+        for kind in (Rater.Kind.PERSON, Rater.Kind.JUDGE)
+    )
+    asked = questions(study) if wanted.kind == Assignment.Kind.CHECK else None
+    return [
+        _Candidate(prompt, (pk,), pk, pk in people, pk in judges)
+        for prompt, pk, _ in texts
+        if asked is None or asked[prompt]
+    ]
+
+
+def _pairs(study: Study, wanted: Wanted, texts: Iterable[tuple[int, int, str]]) -> Iterator[_Candidate]:
+    made = wanted.of_study(Pair.objects.order_by(), study, "prompt__study", "first", "second")
+    columns = ("first", "second", "pk", "people_ratings", "judge_ratings")
+    known: dict[tuple[int, int], Any] = {(row[0], row[1]): row[2:] for row in made.values_list(*columns)}
+    for prompt, some in groupby(texts, lambda text: text[0]):
+        for (_, first, digest), (_, second, other) in combinations(some, 2):
+            key = (first, second)
             if wanted.among is None or key in wanted.among:
-                pk, people, judges = made.get(key, (None, 0, 0))
-                identical = digests[key[0]] == digests[key[1]]
-                found.append(_Candidate(prompt, key, pk, people, judges, identical))
-    return found
+                pk, people, judges = known.get(key, (None, 0, 0))
+                yield _Candidate(prompt, key, pk, people, judges, digest == other)
 
 
 def _ranked(candidates: list[_Candidate]) -> list[_Candidate]:
@@ -291,7 +329,7 @@ def _ranked(candidates: list[_Candidate]) -> list[_Candidate]:
     rng.shuffle(candidates)
     candidates.sort(key=lambda each: (each.people == 0, -each.judges))
     turn_of: dict[tuple[bool, int], int] = {}
-    turns: dict[PairKey, int] = {}
+    turns: dict[tuple[int, ...], int] = {}
     for each in candidates:
         group = (each.people == 0, each.prompt)
         turns[each.completions] = turn_of[group] = turn_of.get(group, 0) + 1

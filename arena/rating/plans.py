@@ -38,6 +38,11 @@ class Wanted:
     kind: str = Assignment.Kind.COMPARE
     among: frozenset[tuple[int, ...]] | None = None
 
+    @property
+    def about(self) -> tuple[str, ...]:
+        """The columns of an opinion that lead to its completions."""
+        return ("pair__first", "pair__second") if self.kind == Assignment.Kind.COMPARE else ("completion",)
+
     def of_study(self, rows: QuerySet[Row], study: Study, path: str, *about: str) -> QuerySet[Row]:
         """The rows of a study, found by ``path``, or of them those about what is in ``among``.
 

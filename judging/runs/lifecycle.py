@@ -15,7 +15,7 @@ from django.utils import timezone
 from arena.audit.recording import Kind, record
 from arena.models import Assignment, Completion, Rater, Study
 from arena.pages.permissions import Visitor
-from arena.rating import planning, plans, text_planning
+from arena.rating import planning, plans
 from judging.endpoints import costs
 from judging.endpoints.keys import KeyVariableError, read_key
 from judging.endpoints.simulated import Simulation
@@ -172,7 +172,7 @@ def start_run(
 
 
 def nothing_to_do(study: Study, judge: Judge, kind: str) -> str:
-    if judge.task == Assignment.Kind.CHECK and not text_planning.questions(study):
+    if judge.task == Assignment.Kind.CHECK and not planning.questions(study):
         return f"No prompt of {study.name} has requirements to check. Write or import some first."
     what = "pair" if judge.compares else "answer"
     texts = Completion.objects.rateable_in(study)
