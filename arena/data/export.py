@@ -145,15 +145,9 @@ def _study(study: Study) -> Iterator[Row]:
 
 
 def _contestants(study: Study) -> Iterator[Row]:
-    for contestant in _SETS["contestants"](study).iterator(CHUNK):
-        texts = ("name", "slug", "kind", "family", "organisation", "licence", "size")
-        yield {
-            **{name: getattr(contestant, name) or None for name in texts},
-            "generation": contestant.generation or None,
-            "benchmarks": contestant.benchmarks or None,
-            "retired_at": contestant.retired_at,
-            "extra": contestant.extra or None,
-        }
+    texts = ("name", "slug", "kind", "family", "organisation", "licence", "size")
+    more = ("generation", "benchmarks", "retired_at", "extra")
+    return read(_SETS["contestants"](study), _same(*texts, *more))
 
 
 def _raters(study: Study) -> Iterator[Row]:
@@ -212,16 +206,10 @@ def _prompts(study: Study) -> Iterator[Row]:
 
 
 def _questions(study: Study) -> Iterator[Row]:
-    for question in _SETS["questions"](study).select_related("prompt").iterator(CHUNK):
-        yield {
-            "prompt": question.prompt.external_id,
-            "subset": question.prompt.subset or None,
-            "position": question.position,
-            "text": question.text,
-            "labels": question.labels or None,
-            "required": question.required,
-            "proposed_by": question.proposed_by or None,
-        }
+    own = _same("position", "text", "labels", "required", "proposed_by")
+    columns = {"prompt": "prompt__external_id", "subset": "prompt__subset", **own}
+    for row in read(_SETS["questions"](study), columns):
+        yield {**row, "labels": row["labels"] or None}
 
 
 def _texts(single: str, turns: list[str]) -> Row:
@@ -240,6 +228,11 @@ def _completions(study: Study) -> Iterator[Row]:
             "extra": completion.extra | ({THINKING: completion.thinking} if completion.thinking else {})
             or None,
         }
+
+
+def _same(*names: str) -> dict[str, str]:
+    """Columns whose fields have their names."""
+    return {name: name for name in names}
 
 
 def read(rows: QuerySet[Any], columns: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -270,8 +263,7 @@ def pair_sides(pairs: Iterable[int]) -> dict[int, Row]:
 
 
 def _pairs(study: Study) -> Iterator[Row]:
-    own = {name: name for name in ("gold", "gold_source")}
-    return map(_sides, read(_SETS["pairs"](study), {**_PAIR, **own}))
+    return map(_sides, read(_SETS["pairs"](study), {**_PAIR, **_same("gold", "gold_source")}))
 
 
 def _training(study: Study) -> Iterator[Row]:
@@ -337,7 +329,7 @@ def _of_text(row: Row) -> Row:
 
 
 def _scores(study: Study) -> Iterator[Row]:
-    own = {name: name for name in ("turn", "lowest", "highest", "expected")}
+    own = _same("turn", "lowest", "highest", "expected")
     return map(_of_text, _opinions(_score_set(study), {**_TEXT, **own, "score": "value"}, rater_slugs(study)))
 
 
@@ -347,7 +339,7 @@ def _answers(study: Study) -> Iterator[Row]:
 
 
 def _features(study: Study) -> Iterator[Row]:
-    own = {name: name for name in ("turn", "name", "variant", "value", "source")}
+    own = _same("turn", "name", "variant", "value", "source")
     return map(_of_text, read(_feature_set(study), {**_TEXT, **own}))
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
+from arena.data.formats.values import UnreadableError
 from arena.data.formats.workbooks import MAX_RATIO
 
 MAX_FILES: Final = 500
@@ -28,10 +29,6 @@ DAMAGE: Final = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplem
 """Errors that a broken or hostile archive raises."""
 
 
-class ArchiveError(Exception):
-    """An archive cannot be read; the message says why."""
-
-
 def is_archive(file: Path | IO[bytes]) -> bool:
     """True for a zip archive that is no office document. Raises OSError."""
     try:
@@ -43,28 +40,30 @@ def is_archive(file: Path | IO[bytes]) -> bool:
 
 @contextmanager
 def opened(file: Path | IO[bytes], most: int) -> Iterator[zipfile.ZipFile]:
-    """An archive that unpacks to at most ``most`` bytes. Raises ArchiveError, also for what is read of it."""
+    """An archive that unpacks to at most ``most`` bytes. Raises UnreadableError, also while it is read."""
     try:
         with zipfile.ZipFile(file) as archive:
             _check(archive, most)
             yield archive
     except DAMAGE as error:
-        raise ArchiveError(f"the zip archive is damaged or was cut off ({error})") from error
+        raise UnreadableError(f"the zip archive is damaged or was cut off ({error})") from error
 
 
 def _check(archive: zipfile.ZipFile, most: int) -> None:
     entries = archive.infolist()
     if any(entry.flag_bits & 1 for entry in entries):
-        raise ArchiveError("the zip archive has a password; save it without one")
+        raise UnreadableError("the zip archive has a password; save it without one")
     if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
-        raise ArchiveError("the zip archive is packed in an unusual way; pack it as zip programs do")
+        raise UnreadableError("the zip archive is packed in an unusual way; pack it as zip programs do")
     if len(entries) > MAX_FILES:
-        raise ArchiveError(f"the zip archive holds {len(entries):,} files; at most {MAX_FILES} can be read")
+        raise UnreadableError(
+            f"the zip archive holds {len(entries):,} files; at most {MAX_FILES} can be read"
+        )
     if found := next((MADE_HERE[entry.filename] for entry in entries if entry.filename in MADE_HERE), ""):
-        raise ArchiveError(f"the file is {found}")
+        raise UnreadableError(f"the file is {found}")
     unpacked, packed = (sum(getattr(one, name) for one in entries) for name in ("file_size", "compress_size"))
     if unpacked > most or (unpacked > MAX_AT_ONCE and unpacked > MAX_RATIO * packed):
-        raise ArchiveError(
+        raise UnreadableError(
             f"the zip archive unpacks to {unpacked / 2**20:,.0f} MiB, which is too much; unpack it"
         )
 

@@ -49,6 +49,7 @@ from arena.data.formats.records import (
     RaterKinds,
 )
 from arena.data.formats.table import ColumnMapping
+from arena.data.formats.values import UnreadableError
 from arena.rating.subsets import NO_PROMPT_SUBSET, TRAINING_SUBSET
 
 DATA_ENDINGS: Final = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".parquet")
@@ -147,6 +148,8 @@ class Sources:
     sources: list[Source] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    suggested: dict[str, ColumnMapping] = field(default_factory=dict)
+    """By file: how its columns suggest to read it, where it has no format or one that reads less."""
     unpacked: list["tempfile.TemporaryDirectory[str]"] = field(default_factory=list)
     """Folders of archives, which go with this."""
 
@@ -195,6 +198,8 @@ class Choice(NamedTuple):
     sheet: str = ""
     header: str = ""
     about: About = ABOUT
+    rows: Kind | None = None
+    """What they are, if somebody said so before anybody saw the columns."""
 
 
 def gather(
@@ -233,17 +238,20 @@ def gather(
             found.notes.append(Note(file.place(), "the file is left out"))
             continue
         file.sheet, file.header, file.about = choice.sheet, choice.header, choice.about
-        outcome = _recognised(file, choice, known)
+        outcome = _recognised(file, choice, known, found.suggested)
         if isinstance(outcome, Source):
             found.sources.append(outcome)
-            if wide := wide_table(outcome) if not choice.format_name else None:
+            if wide := _wide_table(outcome) if not choice.format_name else None:
+                found.suggested[file.name] = wide
                 reason = "if the columns that are not used are answers, import it with"
                 found.notes.append(Note(file.place(), f"{reason} {wide.as_options()}"))
         else:
             found.problems += outcome
     for number, source in enumerate(found.sources):
-        if not (choices or format_name) and (told := with_prompts(source, found.sources, known)):
-            found.sources[number] = _as_table(source.file, told)
+        chosen = choices.get(source.file.name, general).format_name
+        if not chosen and (told := _with_prompts(source, found.sources, known)):
+            found.suggested[source.file.name] = told
+            found.sources[number] = source if choices else _as_table(source.file, told)
     if not found.problems:
         found.problems += _untold(about, found.sources)
     return found
@@ -262,7 +270,7 @@ def _is_judged(source: Source) -> bool:
     return "judge" in source.format.told and source.kind in OPINIONS
 
 
-def wide_table(source: Source) -> ColumnMapping | None:
+def _wide_table(source: Source) -> ColumnMapping | None:
     """How to read a file of prompts whose further columns look like answers of models, or like a pair."""
     if source.kind is not Kind.PROMPTS or source.format not in ours.FORMATS:
         return None
@@ -274,7 +282,7 @@ def wide_table(source: Source) -> ColumnMapping | None:
     return found if is_more else None
 
 
-def with_prompts(
+def _with_prompts(
     source: Source, sources: Sequence[Source], known: Callable[[Samples], Known]
 ) -> ColumnMapping | None:
     """How to read answers beside the texts of their prompts, where nothing else has these."""
@@ -334,7 +342,7 @@ def _packed(path: Path, found: Sources) -> list[InputFile]:
                 with file.open("wb") as target:
                     archives.copy(archive, inside[name], target)
                 files.append(InputFile(file, f"{path}/{name}"))
-    except archives.ArchiveError as error:
+    except UnreadableError as error:
         found.problems.append(Problem(Place(str(path)), "", str(error)))
         return []
     found.notes += _left_out(path, [path / name for name in inside if not is_data(name)], "not read")
@@ -378,7 +386,12 @@ def _left_out(folder: Path, files: Sequence[Path], why: str) -> Iterator[Note]:
         yield Note(Place(str(folder)), f"{why}: {names}{more}")
 
 
-def _recognised(file: InputFile, choice: Choice, known: Callable[[Samples], Known]) -> Source | list[Problem]:
+def _recognised(
+    file: InputFile,
+    choice: Choice,
+    known: Callable[[Samples], Known],
+    suggested: dict[str, ColumnMapping],
+) -> Source | list[Problem]:
     """The file as a source of the first format that fits, or why none does."""
     try:
         head, problems = _head(file)
@@ -398,11 +411,12 @@ def _recognised(file: InputFile, choice: Choice, known: Callable[[Samples], Know
             file.problem(1, f"not the columns of {formats[0].name}: {columns}. Needed: {_needs(formats)}")
         ]
     samples = file.samples()
-    found = guess(file.columns(), samples, known=known(samples))
+    found = guess(file.columns(), samples, choice.rows, known(samples))
     way_out = f"Needed: {_needs(formats)}"
     if found.question:
         way_out = f"{found.question.text} Try {found.as_options}"
     elif not found.mapping.faults():
+        suggested[file.name] = found.mapping
         way_out = f"Try {found.as_options}"
     reason = f"no format has these columns: {columns}. {way_out}"
     return [file.problem(1, reason)]

@@ -22,20 +22,12 @@ from typing import IO, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from arena.data.formats import encodings, headers, workbooks, writing
 from arena.data.formats.encodings import CHUNK
-from arena.data.formats.headers import Header, HeaderError
+from arena.data.formats.headers import Header
 from arena.data.formats.records import Note, Place, Problem
-from arena.data.formats.values import json_type
+from arena.data.formats.values import UnreadableError, json_type
 
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _TAIL: Final = 16  # an error this near the end may come from a value that was cut in two
-
-
-class JsonError(ValueError):
-    """A text is not JSON; ``line``, from 1, is where."""
-
-    def __init__(self, reason: str, line: int = 1) -> None:
-        super().__init__(reason)
-        self.line = line
 
 
 class Element(NamedTuple):
@@ -55,17 +47,17 @@ class _Decoder:
         self._decoder = json.JSONDecoder(parse_constant=self._constant, object_pairs_hook=self._object)
 
     def read(self, text: str, start: int = 0) -> tuple[Any, int]:
-        """The value at ``start``, and where it ends. Raises JSONDecodeError and JsonError."""
+        """The value at ``start``, and where it ends. Raises JSONDecodeError and UnreadableError."""
         self.fault = ""
         try:
             return self._decoder.raw_decode(text, start)
         except json.JSONDecodeError:
             raise
         except RecursionError:
-            raise JsonError("the JSON is nested too deeply") from None
+            raise UnreadableError("the JSON is nested too deeply") from None
         except ValueError:
             # Python refuses to make an integer of thousands of digits.
-            raise JsonError("a number has too many digits") from None
+            raise UnreadableError("a number has too many digits") from None
 
     def _constant(self, name: str) -> None:
         self.fault = self.fault or f"{name} is not a number that can be stored"
@@ -80,23 +72,23 @@ class _Decoder:
 
 
 def parse_json(text: str) -> Any:
-    """The one JSON value of a text without surrounding blanks. Raises JsonError."""
+    """The one JSON value of a text without surrounding blanks. Raises UnreadableError."""
     decoder = _Decoder()
     try:
         value, end = decoder.read(text)
     except json.JSONDecodeError as error:
-        raise JsonError(f"not valid JSON: {error.msg} at column {error.colno}") from error
+        raise UnreadableError(f"not valid JSON: {error.msg} at column {error.colno}") from error
     if decoder.fault:
-        raise JsonError(decoder.fault)
+        raise UnreadableError(decoder.fault)
     if end < len(text):
-        raise JsonError(f"not valid JSON: Extra data at column {end + 1}")
+        raise UnreadableError(f"not valid JSON: Extra data at column {end + 1}")
     return value
 
 
 class ListReader:
     """The elements of a JSON list that comes in pieces; holds about one of them.
 
-    None may have more than ``limit`` characters. Iterating raises JsonError.
+    None may have more than ``limit`` characters. Iterating raises UnreadableError.
     """
 
     def __init__(self, pieces: Iterator[str], limit: int) -> None:
@@ -119,15 +111,15 @@ class ListReader:
                 self._take(",", "a comma or the end of the list")
         self._take("]", "the end of the list")
         if self._peek():
-            raise JsonError("text follows the end of the list", self._line)
+            raise UnreadableError("text follows the end of the list", self._line)
 
     def _element(self, number: int) -> Element:
         self._peek()
         while True:
             try:
                 value, end = self._decoder.read(self._text, self._at)
-            except JsonError as error:
-                raise JsonError(str(error), self._line) from None
+            except UnreadableError as error:
+                raise UnreadableError(str(error), self._line) from None
             except json.JSONDecodeError as error:
                 if self._is_cut(error) and self._more():
                     continue
@@ -142,21 +134,21 @@ class ListReader:
     def _is_cut(self, error: json.JSONDecodeError) -> bool:
         return error.msg.startswith("Unterminated string") or error.pos >= len(self._text) - _TAIL
 
-    def _wrong(self, error: json.JSONDecodeError) -> JsonError:
+    def _wrong(self, error: json.JSONDecodeError) -> UnreadableError:
         if self._is_cut(error) and len(self._text) - self._at > self._limit:
-            return JsonError(f"the object is longer than {self._limit // 1024 // 1024} MiB", self._line)
+            return UnreadableError(f"the object is longer than {self._limit // 1024 // 1024} MiB", self._line)
         line = self._line + self._text.count("\n", self._at, error.pos)
         if not self._text[error.pos :].strip():
-            return JsonError("the file ends in the middle of the list; it was cut off", line)
-        return JsonError(f"not valid JSON: {error.msg} at {self._text[error.pos :][:20]!r}", line)
+            return UnreadableError("the file ends in the middle of the list; it was cut off", line)
+        return UnreadableError(f"not valid JSON: {error.msg} at {self._text[error.pos :][:20]!r}", line)
 
     def _take(self, wanted: str, name: str) -> None:
         found = self._peek()
         if not found:
-            raise JsonError("the file ends in the middle of the list; it was cut off", self._line)
+            raise UnreadableError("the file ends in the middle of the list; it was cut off", self._line)
         if found != wanted:
             reason = f"not valid JSON: expected {name} at {self._text[self._at :][:20]!r}"
-            raise JsonError(reason, self._line)
+            raise UnreadableError(reason, self._line)
         self._at += 1
 
     def _peek(self) -> str:
@@ -223,28 +215,24 @@ BATCH: Final = 8  # few rows at a time, because a cell may be long
 BUFFER: Final = 1024 * 1024
 
 
-class ParquetError(Exception):
-    """A Parquet file cannot be read; the message says why."""
-
-
 def columns(path: Path) -> list[str]:
-    """Column names of a Parquet file. Raises ParquetError."""
+    """Column names of a Parquet file. Raises UnreadableError."""
     with _file(path) as file:
         names: list[str] = file.schema_arrow.names
     if doubled := {name for name, times in Counter(names).items() if times > 1}:
-        raise ParquetError(f"the column {min(doubled)} appears twice in the file; rename one")
+        raise UnreadableError(f"the column {min(doubled)} appears twice in the file; rename one")
     return names
 
 
 def parquet_rows(path: Path) -> Iterator[tuple[dict[str, Any], float]]:
-    """Each row, and the share of rows read so far. Raises ParquetError."""
+    """Each row, and the share of rows read so far. Raises UnreadableError."""
     columns(path)
     done = size = 0
     with _file(path) as file:
         _check_packed(file.metadata, path.stat().st_size)
         total = file.metadata.num_rows
         if total > MAX_ROWS:
-            raise ParquetError(f"the file has {total:,} rows; at most {MAX_ROWS:,} can be read; split it")
+            raise UnreadableError(f"the file has {total:,} rows; at most {MAX_ROWS:,} can be read; split it")
         try:
             for batch in file.iter_batches(batch_size=BATCH):
                 for row in batch.to_pylist():
@@ -253,19 +241,19 @@ def parquet_rows(path: Path) -> Iterator[tuple[dict[str, Any], float]]:
                     own = _characters(row)
                     size += own
                     if own > MAX_LINE or size > MAX_FILE:
-                        raise ParquetError(_too_large(own))
+                        raise UnreadableError(_too_large(own))
                     yield {name: _json_value(value) for name, value in row.items()}, done / total
         except (_pyarrow().ArrowException, OSError) as error:
-            raise ParquetError(_damage(error)) from error
+            raise UnreadableError(_damage(error)) from error
         except (ValueError, OverflowError) as error:
             # Such as a time thousands of years away.
-            raise ParquetError(f"holds a value that cannot be read ({error})") from error
+            raise UnreadableError(f"holds a value that cannot be read ({error})") from error
 
 
 def _check_packed(metadata: Any, size: int) -> None:
     unpacked = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
     if unpacked > workbooks.MAX_AT_ONCE and unpacked > workbooks.MAX_RATIO * size:
-        raise ParquetError(f"the Parquet file unpacks to {unpacked // 2**20:,} MiB, which is too much")
+        raise UnreadableError(f"the Parquet file unpacks to {unpacked // 2**20:,} MiB, which is too much")
 
 
 def _characters(value: Any) -> int:
@@ -286,7 +274,7 @@ def _pyarrow() -> Any:
     try:
         return writing.pyarrow()
     except ImportError:
-        raise ParquetError(writing.PARQUET_MISSING) from None
+        raise UnreadableError(writing.PARQUET_MISSING) from None
 
 
 def _file(path: Path) -> Any:
@@ -294,7 +282,7 @@ def _file(path: Path) -> Any:
     try:
         return pyarrow.parquet.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False)
     except (pyarrow.ArrowException, OSError) as error:
-        raise ParquetError(_damage(error)) from error
+        raise UnreadableError(_damage(error)) from error
 
 
 def _damage(error: Exception) -> str:
@@ -428,8 +416,12 @@ class InputFile:
     def problem(self, line: int, reason: str, field: str = "") -> Problem:
         return Problem(self.place(line), field, reason)
 
-    def _fault(self, line: int, reason: str) -> Problem:
-        return Problem(Place(self.name, line), "", reason)
+    def broken(self, line: int, reason: str) -> BrokenFileError:
+        return BrokenFileError(self.problem(line, reason))
+
+    def _fault(self, line: int, reason: str) -> BrokenFileError:
+        """An error in a line, whatever else places count."""
+        return BrokenFileError(Problem(Place(self.name, line), "", reason))
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Each line with its number and line end. Raises BrokenFileError."""
@@ -439,10 +431,10 @@ class InputFile:
             blank = blank + 1 if line.isspace() else 0
             if blank > MAX_BLANK:
                 reason = f"more than {MAX_BLANK:,} blank lines in a row"
-                raise BrokenFileError(self._fault(number, reason))
+                raise self._fault(number, reason)
             if len(line) > MAX_LINE:
                 limit = f"{MAX_LINE // 1024 // 1024} MiB"
-                raise BrokenFileError(self._fault(number, f"the line is longer than {limit}"))
+                raise self._fault(number, f"the line is longer than {limit}")
             yield number, line
 
     def _pieces(
@@ -459,19 +451,19 @@ class InputFile:
                 while piece := read(stream):
                     total += len(piece)
                     if total > MAX_FILE:
-                        raise BrokenFileError(self._fault(line, "the file is longer than 2 GiB"))
+                        raise self._fault(line, "the file is longer than 2 GiB")
                     self.position = packed.tell()
                     yield piece
                     line += piece.count(b"\n")
         except EOFError:
             reason = "the gzip file ends too early; it was cut off"
-            raise BrokenFileError(self._fault(line, reason)) from None
+            raise self._fault(line, reason) from None
         except (gzip.BadGzipFile, zlib.error) as error:
-            raise BrokenFileError(self._fault(line, f"the gzip file is damaged ({error})")) from error
+            raise self._fault(line, f"the gzip file is damaged ({error})") from error
         except UnicodeDecodeError as error:
-            raise BrokenFileError(self._fault(line, f"not {error.encoding.upper()}; {_SAVE}")) from error
+            raise self._fault(line, f"not {error.encoding.upper()}; {_SAVE}") from error
         except OSError as error:
-            raise BrokenFileError(self.problem(0, f"cannot be read ({error.strerror or error})")) from error
+            raise self.broken(0, f"cannot be read ({error.strerror or error})") from error
 
     @cached_property
     def _start(self) -> bytes:
@@ -484,7 +476,7 @@ class InputFile:
         if found := encodings.told(self._start):
             return found
         if reason := why_not_text(self._start):
-            raise BrokenFileError(self._fault(1, reason))
+            raise self._fault(1, reason)
         # JSON is UTF-8 wherever it comes from; a program that saves tables may choose another.
         if _is_json(self.name, self._start.removeprefix(codecs.BOM_UTF8)):
             return "utf-8"
@@ -506,7 +498,7 @@ class InputFile:
         except UnicodeDecodeError as error:
             bad = f"byte 0x{line[error.start]:02x} at position {error.start + 1}"
             reason = f"not UTF-8 ({bad}); {_SAVE}"
-            raise BrokenFileError(self._fault(number, reason)) from error
+            raise self._fault(number, reason) from error
 
     def _texts(self) -> Iterator[str]:
         """The file as pieces of text without byte order mark. Raises BrokenFileError."""
@@ -523,7 +515,7 @@ class InputFile:
         except UnicodeDecodeError as error:
             line += error.object.count(b"\n", 0, error.start)
             reason = f"not UTF-8 (byte 0x{error.object[error.start]:02x}); {_SAVE}"
-            raise BrokenFileError(self._fault(line, reason)) from error
+            raise self._fault(line, reason) from error
 
     @cached_property
     def opening(self) -> str:
@@ -544,7 +536,7 @@ class InputFile:
                 value = parse_json(text) if text else None
             except BrokenFileError as error:
                 yield error.problem
-            except JsonError as error:
+            except UnreadableError as error:
                 yield self.problem(number, str(error))
             else:
                 if isinstance(value, dict):
@@ -567,15 +559,15 @@ class InputFile:
                 else:
                     found = json_type(element.value)
                     yield self.problem(number, f"expected a JSON object, found {found}")
-        except JsonError as error:
+        except UnreadableError as error:
             self.unit = "line"
-            raise BrokenFileError(self.problem(error.line, str(error))) from error
+            raise self.broken(error.line, str(error)) from error
 
     def _check_line_ends(self, start: bytes) -> None:
         """Raise BrokenFileError for lines that end in CR alone: they would read as one."""
         if b"\r" in start.rstrip() and b"\n" not in start:
             reason = "the lines end in CR; save the file with LF or CRLF"
-            raise BrokenFileError(self.problem(1, reason))
+            raise self.broken(1, reason)
 
     @cached_property
     def form(self) -> Form:
@@ -584,7 +576,7 @@ class InputFile:
             return Form.CELLS
         if self.name.lower().endswith(".xlsx"):
             reason = "the file is no Excel workbook, whatever its name says; give it the ending of what it is"
-            raise BrokenFileError(self.problem(0, reason))
+            raise self.broken(0, reason)
         if self._start.startswith(MAGIC):
             return Form.PARQUET
         if self.opening != "[":
@@ -599,7 +591,7 @@ class InputFile:
         except zipfile.BadZipFile:
             return self.name.lower().endswith(".xlsx")
         except OSError as error:
-            raise BrokenFileError(self.problem(0, f"cannot be read ({error.strerror or error})")) from error
+            raise self.broken(0, f"cannot be read ({error.strerror or error})") from error
 
     def columns(self) -> tuple[str, ...]:
         """The fields in file order. Raises BrokenFileError."""
@@ -651,9 +643,9 @@ class InputFile:
             line, values = (row.place.line, {}) if isinstance(row, Problem) else row
             cells += len(values)
             if count > MAX_ROWS:
-                raise BrokenFileError(self.problem(line, f"more than {MAX_ROWS:,} rows; split the file"))
+                raise self.broken(line, f"more than {MAX_ROWS:,} rows; split the file")
             if cells > MAX_CELLS:
-                raise BrokenFileError(self.problem(line, f"more than {MAX_CELLS:,} cells; split the file"))
+                raise self.broken(line, f"more than {MAX_CELLS:,} cells; split the file")
             yield row
 
     def _all_rows(self) -> Iterator[Row | Problem]:
@@ -669,17 +661,17 @@ class InputFile:
             for number, (row, share) in enumerate(rows, start=1):
                 self.position = int(share * self.size)
                 yield number, row
-        except ParquetError as error:
-            raise BrokenFileError(self.problem(number + 1, str(error))) from error
+        except UnreadableError as error:
+            raise self.broken(number + 1, str(error)) from error
 
     def _parquet(self, read: Callable[[Path], T]) -> T:
         try:
             with self.path.open("rb") as file:
                 if file.read(2) == GZIP:
-                    raise BrokenFileError(self.problem(0, "a Parquet file cannot be read gzipped; unpack it"))
+                    raise self.broken(0, "a Parquet file cannot be read gzipped; unpack it")
             return read(self.path)
-        except ParquetError as error:
-            raise BrokenFileError(self.problem(0, str(error))) from error
+        except UnreadableError as error:
+            raise self.broken(0, str(error)) from error
 
 
 class _Look(NamedTuple):
@@ -718,23 +710,21 @@ class Table:
     def _header(self) -> list[str]:
         line = self.top[0][0]
         if not any(cell.strip() for _, cells in self.top for cell in cells):
-            raise BrokenFileError(
-                self.file.problem(line, "the first row names no column; write the names there")
-            )
+            raise self.file.broken(line, "the first row names no column; write the names there")
         try:
             header = headers.find(self.top, self.file.header)
-        except HeaderError as error:
-            raise BrokenFileError(self.file.problem(0, str(error))) from error
+        except UnreadableError as error:
+            raise self.file.broken(0, str(error)) from error
         line, self._last = header.last, header.end
         self.file.header_read = header
         if len(header.names) > MAX_COLUMNS:
             reason = f"the header has {len(header.names):,} columns; at most {MAX_COLUMNS:,} can be read"
-            raise BrokenFileError(self.file.problem(line, reason))
+            raise self.file.broken(line, reason)
         # A column without a name gets one: under the same name, the last such cell would hide the others.
         columns = [name or f"column {number}" for number, name in enumerate(header.names, start=1)]
         if doubled := {name for name, count in Counter(columns).items() if count > 1}:
             reason = f"the column {min(doubled)} appears twice in the header; rename one"
-            raise BrokenFileError(self.file.problem(line, reason))
+            raise self.file.broken(line, reason)
         return columns
 
     def rows(self) -> Iterator[Row | Problem]:
@@ -773,7 +763,7 @@ def _csv_rows(file: InputFile) -> Iterator[tuple[int, list[str]]]:
         for number, cells in enumerate(reader, start=1):
             yield number, cells
     except csv.Error as error:
-        raise BrokenFileError(file.problem(number + 1, f"the row cannot be read ({error})")) from error
+        raise file.broken(number + 1, f"the row cannot be read ({error})") from error
 
 
 def _sheet_rows(file: InputFile) -> Iterator[tuple[int, list[str]]]:
@@ -783,10 +773,10 @@ def _sheet_rows(file: InputFile) -> Iterator[tuple[int, list[str]]]:
         for number, cells, share in workbooks.rows(file.path, MAX_FILE, file.sheets, file.sheet):
             file.position = int(share * file.size)
             if sum(map(len, cells)) > MAX_LINE:
-                raise BrokenFileError(file.problem(number, f"the row is longer than {MAX_LINE // 2**20} MiB"))
+                raise file.broken(number, f"the row is longer than {MAX_LINE // 2**20} MiB")
             yield number, cells
-    except workbooks.WorkbookError as error:
-        raise BrokenFileError(file.problem(number and number + 1, str(error))) from error
+    except UnreadableError as error:
+        raise file.broken(number and number + 1, str(error)) from error
 
 
 _CELLS: Final = "name every column, and put text that holds a separator in quotes"

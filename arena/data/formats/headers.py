@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Final, NamedTuple, TypeAlias
 
+from arena.data.formats.values import UnreadableError
+
 Rows: TypeAlias = Sequence[tuple[int, list[str]]]
 """Rows with their numbers, from the first one with a cell."""
 
@@ -13,10 +15,6 @@ NONE: Final = "0"  # the choice of a table without a header
 LONGEST: Final = 60  # characters of a name in the second of two header rows
 _CHOICE: Final = re.compile(r"([0-9]{1,7})(?:-([0-9]{1,7}))?")
 _VALUE: Final = re.compile(r"[-+]?[\d.,:/ T%-]+Z?")
-
-
-class HeaderError(ValueError):
-    """The chosen rows cannot name columns; the message says why."""
 
 
 class Header(NamedTuple):
@@ -51,7 +49,7 @@ class Header(NamedTuple):
 def find(rows: Rows, choice: str = "") -> Header:
     """The chosen header, ``3``, ``2-3`` or ``0`` for none, or the first row that looks like one.
 
-    Raises HeaderError.
+    Raises UnreadableError.
     """
     filled = [(number, cells) for number, cells in rows if any(map(str.strip, cells))]
     header = _chosen(filled, choice) if choice else _found(filled)
@@ -89,13 +87,13 @@ def _chosen(filled: Rows, choice: str) -> Header:
         return Header([""] * width, 0, 0)
     found = _CHOICE.fullmatch(choice)
     if not found:
-        raise HeaderError(f'"{choice}" is no header; say a row, two such as 1-2, or {NONE} for none')
+        raise UnreadableError(f'"{choice}" is no header; say a row, two such as 1-2, or {NONE} for none')
     first, last = int(found[1]), int(found[2] or found[1])
     by_number = dict(filled)
     missing = next((number for number in (first, last) if number not in by_number), None)
     if missing is not None or not 0 <= last - first <= 1:
         row = choice if missing is None else missing
-        raise HeaderError(f"row {row} cannot be the header: choose one of the first rows, or two in turn")
+        raise UnreadableError(f"row {row} cannot be the header: choose one of the first rows, or two in turn")
     names = list(map(str.strip, by_number[first]))
     above = sum(number < first for number, _ in filled)
     if first != last:

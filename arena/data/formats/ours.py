@@ -196,13 +196,7 @@ def read(kind: Kind, file: InputFile, companions: Companions) -> Iterator[Item]:
         if record:
             yield record
 
-    if file.form is Form.CELLS:
-        yield from read_rows(file, lambda fields: built(fields.unguarded()))
-    elif file.form is Form.PARQUET:
-        # A column has one type, and what has no fixed shape fits none.
-        yield from read_rows(file, lambda fields: built(fields.with_json_texts()))
-    else:
-        yield from read_rows(file, built)
+    yield from read_rows(file, built, own=True)
     if found := unused(file, kind):
         yield Unused(file.place(), found)
 
@@ -404,13 +398,6 @@ TRAINING_FIELDS: Final = (
 )
 
 
-def read_training(file: InputFile, companions: Companions) -> Iterator[Item]:
-    if file.form is Form.CELLS:
-        yield from read_rows(file, lambda fields: _row(fields.unguarded()))
-    else:
-        yield from read_rows(file, _row)
-
-
 def _row(fields: Fields) -> list[Item]:
     first, second = _answer(fields, "first"), _answer(fields, "second")
     if "gold" not in fields:
@@ -455,7 +442,7 @@ TRAINING: Final = Format(
     "Training pairs and hidden checks",
     "prompt, first, second and gold, with explanation or use",
     # Pairs that explain themselves bring their own texts.
-    tuple(Shape(Kind.PAIRS, f"prompt first second gold {told}", read_training) for told in _TELLING),
+    tuple(Shape(Kind.PAIRS, f"prompt first second gold {told}", by_row(_row, own=True)) for told in _TELLING),
 )
 
 
@@ -467,7 +454,7 @@ STUDY: Final = Format(
         Shape(
             Kind.STUDY,
             "tasks points guidelines gold_share",
-            by_row(lambda fields: [StudyRecord(fields.unguarded().rest(), fields.place)]),
+            by_row(lambda fields: [StudyRecord(fields.rest(), fields.place)], own=True),
         ),
     ),
 )

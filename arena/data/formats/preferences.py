@@ -34,10 +34,8 @@ def _is_readable(head: Head) -> bool:
 
 
 def _read(file: InputFile, companions: Companions) -> Iterator[Item]:
-    seen: set[tuple[str, ...]] = set()
-    if file.form is Form.CELLS:  # only our own file, whose cells are safe in a spreadsheet
-        return read_rows(file, lambda fields: _preference(seen, fields.unguarded()))
-    return read_rows(file, partial(_preferences, seen))
+    # In a table it is our own file, whose cells are safe in a spreadsheet.
+    return read_rows(file, partial(_preferences, set()), own=file.form is Form.CELLS)
 
 
 def _preferences(seen: set[tuple[str, ...]], fields: Fields) -> Iterator[Item]:

@@ -75,11 +75,6 @@ class Fields:
                 self._values[name] = value[1:]
         return self
 
-    def with_json_texts(self) -> "Fields":
-        """These fields with lists and objects given as JSON texts."""
-        self.written = self.written._replace(json_texts=True)
-        return self
-
     def put(self, name: str, value: Any) -> None:
         self._values[name] = value
 
@@ -342,13 +337,13 @@ Build: TypeAlias = Callable[[Fields], Iterable[Item | None]]
 """Makes the records of one row; problems stay in its fields, and None stands for a record that has some."""
 
 
-def by_row(build: Build, note: str = "") -> Read:
+def by_row(build: Build, note: str = "", *, own: bool = False) -> Read:
     """Reading of files whose rows need nothing but themselves, after a note about the file."""
 
     def read(file: InputFile, companions: Companions) -> Iterator[Item]:
         if note:
             yield Note(file.place(), note)
-        yield from read_rows(file, build)
+        yield from read_rows(file, build, own=own)
 
     return read
 
@@ -359,11 +354,17 @@ def left_out(why: str) -> Read:
 
 
 def read_rows(
-    file: InputFile, build: Build, *, lenient: bool = False, pass_by: Callable[[], object] = tuple
+    file: InputFile,
+    build: Build,
+    *,
+    lenient: bool = False,
+    own: bool = False,
+    pass_by: Callable[[], object] = tuple,
 ) -> Iterator[Item]:
     """The records that ``build`` makes of each row, or the row's problems.
 
-    ``lenient`` takes numbers and JSON as texts in every form. ``pass_by`` is called for each row that is left
+    ``lenient`` takes numbers and JSON as texts in every form. Files of our ``own`` have guarded cells, and
+    JSON as texts in Parquet, where a column has one type. ``pass_by`` is called for each row that is left
     out, by formats in which the order of rows tells what they are about.
     """
     formulas = _Formulas() if file.form is Form.CELLS else None
@@ -378,6 +379,9 @@ def read_rows(
         fields = Fields(given, file.place(line), cells=lenient or formulas is not None)
         if formulas:
             formulas.look_at(fields.place, given)
+        if own:
+            fields.written = fields.written._replace(json_texts=file.form is not Form.JSON)
+            fields = fields.unguarded() if formulas else fields
         items = list(build(fields))
         yield from fields.problems or filter(None, items)
     if formulas and formulas.count:

@@ -25,6 +25,14 @@ _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _WHOLE: Final = re.compile(r"\s*([-+]?[0-9]{1,18})(\.0+)?\s*")
 
 
+class UnreadableError(Exception):
+    """A file cannot be read from some line on, from 1 where it is known; the message says why."""
+
+    def __init__(self, reason: str, line: int = 0) -> None:
+        super().__init__(reason)
+        self.line = line
+
+
 class FieldError(ValueError):
     """A value that a field cannot have; the message says why."""
 

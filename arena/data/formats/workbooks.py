@@ -7,16 +7,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from arena.data.formats.values import UnreadableError
+
 MAX_ROWS: Final = 1_048_576  # of a sheet
 MAX_CELLS: Final = 50_000_000  # of a sheet: a row with one cell in the last column has 16,384
 MAX_AT_ONCE: Final = 50 * 1024 * 1024  # unpacked bytes of what is read at once: all but the sheets
 MAX_STYLES: Final = 5 * 1024 * 1024  # of these, what takes many times its size in memory
 TOP: Final = 64  # rows by which a sheet is known
 MAX_RATIO: Final = 100  # how many times its size a large workbook may unpack to
-
-
-class WorkbookError(Exception):
-    """A workbook cannot be read; the message says why."""
 
 
 class SheetRow(NamedTuple):
@@ -40,7 +38,7 @@ def rows(path: Path, limit: int, sheets: list[str], wanted: str = "") -> Iterato
     """The rows of the wanted sheet or the first with a table, without empty cells at their end.
 
     ``sheets`` gets the names of all, that one first.
-    ``limit`` is the most that the file may unpack to, in bytes. Raises WorkbookError.
+    ``limit`` is the most that the file may unpack to, in bytes. Raises UnreadableError.
     """
     import openpyxl  # takes a tenth of a second, which every start would wait for
 
@@ -51,19 +49,19 @@ def rows(path: Path, limit: int, sheets: list[str], wanted: str = "") -> Iterato
             yield from _rows(
                 openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False), sheets, wanted
             )
-    except WorkbookError:
+    except UnreadableError:
         raise
     except Exception as error:
         # Broken and hostile files make openpyxl raise errors of every kind.
-        raise WorkbookError(_damage(error)) from error
+        raise UnreadableError(_damage(error)) from error
 
 
 def _rows(book: Any, sheets: list[str], wanted: str) -> Iterator[SheetRow]:
     if not book.worksheets:
-        raise WorkbookError("the workbook has no sheet")
+        raise UnreadableError("the workbook has no sheet")
     found = {sheet.title: sheet for sheet in book.worksheets}
     if wanted and wanted not in found:
-        raise WorkbookError(f'the workbook has no sheet "{wanted}"; its sheets are {", ".join(found)}')
+        raise UnreadableError(f'the workbook has no sheet "{wanted}"; its sheets are {", ".join(found)}')
     read = wanted or _with_table(found)
     sheets[:] = [read, *(name for name in found if name != read)]
     # The size that a file claims for its sheet may be wrong.
@@ -93,9 +91,9 @@ def _cells(sheet: Any) -> Iterator[tuple[int, list[str]]]:
     for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
         count += len(values)
         if number > MAX_ROWS:
-            raise WorkbookError(f"the sheet has more than {MAX_ROWS:,} rows")
+            raise UnreadableError(f"the sheet has more than {MAX_ROWS:,} rows")
         if count > MAX_CELLS:
-            raise WorkbookError(f"the sheet has more than {MAX_CELLS:,} cells, empty ones among them")
+            raise UnreadableError(f"the sheet has more than {MAX_CELLS:,} cells, empty ones among them")
         cells = [unescape(value) if isinstance(value, str) else cell_text(value) for value in values]
         while cells and not cells[-1].strip():
             del cells[-1]
@@ -107,7 +105,7 @@ def _check_size(path: Path, limit: int) -> None:
         with zipfile.ZipFile(path) as archive:
             sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
     except zipfile.BadZipFile as error:
-        raise WorkbookError(_damage(error)) from error
+        raise UnreadableError(_damage(error)) from error
     total = sum(sizes.values())
     at_once = sum(size for name, size in sizes.items() if not name.startswith("xl/worksheets/"))
     is_bomb = total > MAX_AT_ONCE and total > MAX_RATIO * path.stat().st_size
@@ -115,7 +113,7 @@ def _check_size(path: Path, limit: int) -> None:
         beside = at_once // 2**20
         outside = f", {beside:,} MiB of it outside its sheets" if beside else ""
         reason = f"the workbook unpacks to {total // 2**20:,} MiB{outside}, which is too much"
-        raise WorkbookError(f"{reason}; save the sheet as CSV (UTF-8)")
+        raise UnreadableError(f"{reason}; save the sheet as CSV (UTF-8)")
 
 
 def _damage(error: BaseException) -> str:

@@ -19,6 +19,7 @@ from arena.data.formats.columns import Known, Question, Samples, guess, is_no_an
 from arena.data.formats.reading import OPINIONS, Kind
 from arena.data.formats.records import REASONS, in_words
 from arena.data.formats.table import KINDS, MAPPABLE, ColumnMapping, MappingError, parts_of
+from arena.data.formats.values import UnreadableError
 from arena.data.importing.import_report import ImportReport
 from arena.data.uploads.jobs import Upload, rows_of
 from arena.models import ImportFile
@@ -108,7 +109,7 @@ def _unpacked(upload: Upload) -> list[Upload]:
                 archives.copy(archive, inside[name], content)
                 files.append(File(content, name=name.name))
                 files[-1].size = content.tell()
-    except archives.ArchiveError as error:
+    except UnreadableError as error:
         raise forms.ValidationError(f"{upload.name}: {error}.") from error
     if not files:
         raise forms.ValidationError(f"{upload.name}: the archive {NO_DATA}.")
@@ -214,42 +215,29 @@ class FileForm(forms.Form):
             or TABLE in (row.format_name, self["format_name"].value())
         )
         self.takes_mapping = False
+        before = row.mapping or {}
+        about = before.get("about", {})
         if len(self.sheets) > 1 and not self.left_out:
-            self.fields["sheet"] = forms.ChoiceField(
-                label="Sheet",
-                choices=[(name, name) for name in self.sheets],
-                required=False,
-                initial=(row.mapping or {}).get("sheet") or self.sheets[0],
-            )
+            names = [(name, name) for name in self.sheets]
+            self._add("sheet", "Sheet", before.get("sheet") or self.sheets[0], names)
         if (top := look.get("top")) and not self.left_out:
-            self.fields["header"] = forms.ChoiceField(
-                label="Names of columns",
-                choices=_headers(top),
-                required=False,
-                initial=look.get("header") or top[0][0],
-            )
-
+            self._add("header", "Names of columns", look.get("header") or top[0][0], _headers(top))
         for name in self.told:
-            self.fields[name] = forms.CharField(
-                label=TOLD.get(name, name.capitalize()),
-                required=False,
-                max_length=100,
-                initial=(row.mapping or {}).get("about", {}).get(name, ""),
-            )
+            self._add(name, TOLD.get(name, name.capitalize()), about.get(name, ""), max_length=100)
+        self._raters = list((report.rater_kinds if report else {}).get(row.name, {}))[:MOST_ASKED]
+        kinds = [("", "–"), ("person", "a person"), ("judge", "a judge (LLM)")]
+        for number, name in enumerate(self._raters):
+            self._add(f"rater-{number}", f"What {name} is", about.get("raters", {}).get(name, ""), kinds)
 
-        self._raters = list((report.rater_kinds if report else {}).get(row.name, {}).items())[:MOST_ASKED]
-        said = (row.mapping or {}).get("about", {}).get("raters", {})
-        for number, (name, _) in enumerate(self._raters):
-            self.fields[f"rater-{number}"] = forms.ChoiceField(
-                label=f"What {name} is",
-                required=False,
-                choices=[("", "–"), ("person", "a person"), ("judge", "a judge (LLM)")],
-                initial=said.get(name, ""),
-            )
+    def _add(self, name: str, label: str, initial: Any, choices: Any = None, **more: Any) -> None:
+        """A field that may be left empty: with choices, one of them."""
+        kind = forms.CharField if choices is None else forms.ChoiceField
+        more |= {} if choices is None else {"choices": choices}
+        self.fields[name] = kind(label=label, initial=initial, required=False, **more)
 
     def rater_rows(self) -> list[RaterRow]:
         """The raters of whom nothing says what they are."""
-        return [RaterRow(name, self[f"rater-{number}"]) for number, (name, _) in enumerate(self._raters)]
+        return [RaterRow(name, self[f"rater-{number}"]) for number, name in enumerate(self._raters)]
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -270,7 +258,7 @@ class FileForm(forms.Form):
         self._add_columns()
         self._add_meanings()
         if self.question:
-            self.fields["asked"] = self._asked(self.question)
+            self._ask(self.question)
 
     @property
     def found(self) -> str:
@@ -363,9 +351,7 @@ class FileForm(forms.Form):
         mapping = {**(chosen.to_dict() if chosen else {}), **read}
         about: dict[str, Any] = {name: data[name] for name in self.told if data.get(name)}
         said = {
-            name: kind
-            for number, (name, _) in enumerate(self._raters)
-            if (kind := data.get(f"rater-{number}"))
+            name: kind for number, name in enumerate(self._raters) if (kind := data.get(f"rater-{number}"))
         }
         if about := about | ({"raters": said} if said else {}):
             mapping["about"] = about
@@ -377,17 +363,16 @@ class FileForm(forms.Form):
         self.row.mapping = self.cleaned_data["mapping"]
         return self.row
 
-    def _asked(self, question: Question) -> forms.Field:
-        """The field for the answer to the one question about the file."""
+    def _ask(self, question: Question) -> None:
+        """Add the field for the answer to the one question about the file."""
+        initial, choices = "", None
         if not question.field:
-            yes_or_no = [("", "Choose"), ("yes", "Yes"), (NO, "No: I say below what they are")]
-            return forms.ChoiceField(label=question.text, required=False, choices=yes_or_no)
-        if not question.choices:
-            return forms.CharField(label=question.text, required=False, max_length=100)
-        initial = self._mapping.columns.get(question.field, question.choices[0])
-        none = [("", "None of them")] if question.field == "instruction" else []
-        choices = [*((name, name) for name in question.choices), *none]
-        return forms.ChoiceField(label=question.text, required=False, choices=choices, initial=initial)
+            choices = [("", "Choose"), ("yes", "Yes"), (NO, "No: I say below what they are")]
+        elif question.choices:
+            initial = self._mapping.columns.get(question.field, question.choices[0])
+            none = [("", "None of them")] if question.field == "instruction" else []
+            choices = [*((name, name) for name in question.choices), *none]
+        self._add("asked", question.text, initial, choices, **({} if choices else {"max_length": 100}))
 
     def _answered(self, mapping: ColumnMapping) -> ColumnMapping:
         """The mapping with the answer to the question."""
@@ -453,12 +438,8 @@ class FileForm(forms.Form):
 
     def _add_columns(self) -> None:
         mapping, columns = self._mapping, self.row.columns
-        self.fields["kind"] = forms.ChoiceField(
-            label="A row is",
-            choices=[(kind.name.lower(), label) for kind, label in ROWS.items()],
-            required=False,
-            initial=mapping.kind.name.lower(),
-        )
+        kinds = [(kind.name.lower(), label) for kind, label in ROWS.items()]
+        self._add("kind", "A row is", mapping.kind.name.lower(), kinds)
         initial = _by_column(mapping, columns)
         shown = KINDS.get(self["kind"].value(), mapping.kind)
         for number, column in enumerate(columns):
@@ -466,9 +447,7 @@ class FileForm(forms.Form):
                 label=f"What {column} is", required=False, choices=_fields(shown), initial=initial.get(column)
             )
         for name in _SETTABLE:
-            self.fields[f"value-{name}"] = forms.CharField(
-                label=in_words(name).capitalize(), required=False, initial=mapping.constants.get(name, "")
-            )
+            self._add(f"value-{name}", in_words(name).capitalize(), mapping.constants.get(name, ""))
 
     def _add_meanings(self) -> None:
         """Fields for the meanings of values; a word that is known has its meaning."""
@@ -482,12 +461,8 @@ class FileForm(forms.Form):
         for number, value in enumerate(self._values):
             # Of numbers nobody knows where they begin: in 0 and 1 the 1 is the second.
             known = None if value.isdigit() else mapping.meaning_of(value)
-            self.fields[f"meaning-{number}"] = forms.ChoiceField(
-                label=f"meaning of {value}",
-                required=False,
-                choices=meanings,
-                initial=mapping.values.get(value, known),
-            )
+            initial = mapping.values.get(value, known)
+            self._add(f"meaning-{number}", f"meaning of {value}", initial, meanings)
 
 
 class _FieldOfColumn(forms.ChoiceField):

@@ -27,10 +27,8 @@ from arena.data.formats.catalogue import (
     Sources,
     gather,
     is_data,
-    wide_table,
-    with_prompts,
 )
-from arena.data.formats.columns import Known, Samples, suggest
+from arena.data.formats.columns import Known, Samples
 from arena.data.formats.files import About, BrokenFileError, InputFile
 from arena.data.formats.reading import Kind
 from arena.data.formats.records import Item
@@ -122,49 +120,58 @@ class Progress:
         return int(100 * self.share)
 
 
+def _told(method: str, job: int, what: str, *given: Any, default: Any = None) -> Any:
+    """The cache's answer, or ``default`` if it fails, which must not end an import."""
+    try:
+        return getattr(cache, method)(f"import-{job}-{what}", *given)
+    except Exception as error:
+        logger.warning("The cache does not answer: %s", error)
+        return default
+
+
 def forget_progress(job: int) -> None:
     """Forget the progress of a job and any request to stop."""
-    _try(lambda: cache.delete_many([_key(job, "progress"), _key(job, "stop")]))
+    _told("delete", job, "progress")
+    _told("delete", job, "stop")
 
 
 def store_progress(job: int, progress: Progress) -> None:
-    _try(lambda: cache.set(_key(job, "progress"), progress, KEPT_SECONDS))
+    _told("set", job, "progress", progress, KEPT_SECONDS)
 
 
 def progress_of(job: int) -> Progress:
-    found = _try(lambda: cache.get(_key(job, "progress")))
+    found = _told("get", job, "progress")
     return found if isinstance(found, Progress) else Progress()
 
 
 def ask_to_stop(job: int) -> None:
-    _try(lambda: cache.set(_key(job, "stop"), True, KEPT_SECONDS))
+    _told("set", job, "stop", True, KEPT_SECONDS)
 
 
 def is_to_stop(job: int) -> bool:
-    return bool(_try(lambda: cache.get(_key(job, "stop"))))
+    return bool(_told("get", job, "stop"))
 
 
 def has_runner(job: int) -> bool:
-    return bool(_try(lambda: cache.get(_key(job, "runner"))))
+    return bool(_told("get", job, "runner"))
 
 
 def first_nudge(job: int) -> bool:
     """Whether nobody asked workers for this job lately; records that somebody does now."""
-    return bool(_try(lambda: cache.add(_key(job, "nudged"), True, ALIVE_SECONDS), default=True))
+    return bool(_told("add", job, "nudged", True, ALIVE_SECONDS, default=True))
 
 
 @contextmanager
 def runner(job: int) -> Iterator[bool]:
     """Whether no other worker has this job; within the context this one has it."""
-    key = _key(job, "runner")
-    if not _try(lambda: cache.add(key, True, ALIVE_SECONDS), default=True):
+    if not _told("add", job, "runner", True, ALIVE_SECONDS, default=True):
         yield False
         return
     done = threading.Event()
 
     def beat() -> None:
         while not done.wait(BEAT_SECONDS):
-            _try(lambda: cache.set(key, True, ALIVE_SECONDS))
+            _told("set", job, "runner", True, ALIVE_SECONDS)
 
     thread = threading.Thread(target=beat, name=f"import-{job}", daemon=True)
     thread.start()
@@ -173,20 +180,8 @@ def runner(job: int) -> Iterator[bool]:
     finally:
         done.set()
         thread.join()
-        _try(lambda: cache.delete_many([key, _key(job, "nudged")]))
-
-
-def _key(job: int, what: str) -> str:
-    return f"import-{job}-{what}"
-
-
-def _try(ask: Callable[[], Any], default: Any = None) -> Any:
-    """The cache's answer, or ``default`` if it fails, which must not end an import."""
-    try:
-        return ask()
-    except Exception as error:
-        logger.warning("The cache does not answer: %s", error)
-        return default
+        _told("delete", job, "runner")
+        _told("delete", job, "nudged")
 
 
 # --- What operators ask for. Tasks are named as strings, because arena.tasks imports this module.
@@ -313,7 +308,10 @@ TOP: Final = 8  # rows of which one can be chosen as the header
 
 def sources_of(files: list[tuple[ImportFile, InputFile]]) -> Sources:
     """The sources in the files, each in the format chosen for it or recognised."""
-    return gather([file for _, file in files], choices={row.name: choice_of(row) for row, _ in files})
+    choices = {row.name: choice_of(row) for row, _ in files}
+    return gather(
+        [file for _, file in files], choices=choices, known=lambda samples: _known(files[0][0], samples)
+    )
 
 
 def choice_of(row: ImportFile) -> Choice:
@@ -324,7 +322,8 @@ def choice_of(row: ImportFile) -> Choice:
     contestant = told.pop("contestant", "")
     raters = told.pop("raters", {})
     about = About(told.pop("subset", ""), told.pop("judge", ""), told, contestant, raters)
-    return Choice(row.format_name, mapping, chosen.get("sheet", ""), chosen.get("header", ""), about)
+    sheet, header = chosen.get("sheet", ""), chosen.get("header", "")
+    return Choice(row.format_name, mapping, sheet, header, about, rows_of(row))
 
 
 def sources_with_suggestions(files: list[tuple[ImportFile, InputFile]]) -> Sources:
@@ -334,7 +333,7 @@ def sources_with_suggestions(files: list[tuple[ImportFile, InputFile]]) -> Sourc
     for row, file in files:
         if row.format_name:
             continue
-        if mapping := _better(row, file, sources):
+        if mapping := sources.suggested.get(row.name):
             row.format_name, row.mapping = table.NAME, {**(row.mapping or {}), **mapping.to_dict()}
         elif len(files) > 1 and not _source(file, sources) and not is_data(PurePath(row.name)):
             row.format_name = LEFT_OUT  # such as a licence
@@ -343,15 +342,6 @@ def sources_with_suggestions(files: list[tuple[ImportFile, InputFile]]) -> Sourc
         row.save(update_fields=["format_name", "mapping"])
         suggested = True
     return sources_of(files) if suggested else sources
-
-
-def _better(row: ImportFile, file: InputFile, sources: Sources) -> ColumnMapping | None:
-    """What the columns suggest of a file that is unknown, or of which its format reads a part."""
-    source = _source(file, sources)
-    if source is None:
-        samples = _samples(file)
-        return suggest(list(samples), samples, rows_of(row), _known(row, samples))
-    return wide_table(source) or with_prompts(source, sources.sources, partial(_known, row))
 
 
 def rows_of(row: ImportFile) -> Kind | None:

@@ -6,8 +6,9 @@ import openpyxl
 import pytest
 
 from arena.data.formats.files import InputFile
-from arena.data.formats.headers import HeaderError, find
+from arena.data.formats.headers import find
 from arena.data.formats.records import Problem
+from arena.data.formats.values import UnreadableError
 
 DATA = ["Name a river in Norway.", "The Glomma runs there.", "The Danube, of course."]
 NUMBERS = ["Name a river in Norway.", "The Glomma.", "4", "The Danube.", "2"]
@@ -126,7 +127,7 @@ def test_other_rows_below_a_header_are_data(cell: str) -> None:
 
 @pytest.mark.parametrize("choice", ["9", "x", "2-1", "1-3", "-1", "1-"])
 def test_what_cannot_be_chosen_is_said(choice: str) -> None:
-    with pytest.raises(HeaderError):
+    with pytest.raises(UnreadableError):
         find(numbered(["a", "b"], ["c", "d"], ["e", "f"]), choice)
 
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.data.formats import files
-from arena.data.formats.files import JsonError, ListReader
+from arena.data.formats.files import ListReader
+from arena.data.formats.values import UnreadableError
 
 MEBIBYTE = 1024 * 1024
 
@@ -70,7 +71,7 @@ def test_elements_know_their_line_and_a_faulty_one_does_not_end_the_list() -> No
     ],
 )
 def test_what_ends_a_list_is_named_with_its_line(text: str, line: int, reason: str) -> None:
-    with pytest.raises(JsonError) as caught:
+    with pytest.raises(UnreadableError) as caught:
         elements(text)
     assert (caught.value.line, str(caught.value)) == (line, reason)
 
@@ -86,7 +87,7 @@ def test_an_element_has_a_greatest_length_and_no_more_of_it_is_read() -> None:
             yield "x" * 1024
 
     tracemalloc.start()
-    with pytest.raises(JsonError, match=r"^the object is longer than 1 MiB$"):
+    with pytest.raises(UnreadableError, match=r"^the object is longer than 1 MiB$"):
         list(ListReader(endless(), MEBIBYTE))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -239,7 +239,7 @@ def test_forgotten_files_go_after_a_day() -> None:
 
 @pytest.mark.both_databases(False)
 def test_the_cache_may_be_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("get", "set", "add", "delete_many"):
+    for name in ("get", "set", "add", "delete"):
         monkeypatch.setattr(type(caches["progress"]), name, fail(ConnectionError("no cache")))
     job = make_checked(PROMPTS)
     jobs.request_apply(job)
