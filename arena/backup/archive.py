@@ -2,17 +2,18 @@
 
 import json
 import zipfile
-import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 from pydantic import TypeAdapter
 
+from arena.data.formats.archives import DAMAGE
+
 FORMAT: Final = "likert-arena-backup"
 FORM: Final = 2
 MANIFEST: Final = "manifest.json"
-_DAMAGED: Final = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, LookupError, ValueError, TypeError)
+_DAMAGED: Final = (*DAMAGE, RuntimeError, LookupError, TypeError)
 """Errors of a file that is no zip, is cut off or damaged, or holds something else."""
 
 

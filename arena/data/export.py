@@ -106,7 +106,7 @@ def about_old_texts(study: Study) -> int:
 
 
 def _old(opinions: QuerySet[Any]) -> QuerySet[Any]:
-    """Those about a text changed since."""
+    """Opinions about a text changed since."""
     if opinions.model is Comparison:
         return opinions.filter(Q(pair__first__is_current=False) | Q(pair__second__is_current=False))
     return opinions.filter(completion__is_current=False)
@@ -288,7 +288,7 @@ def _training(study: Study) -> Iterator[Row]:
 
 
 def _opinions(opinions: QuerySet[Any], columns: Mapping[str, str], slugs: Mapping[int, str]) -> Iterator[Row]:
-    """What raters said, with further ``columns`` by field, and ``by`` for the rater's id."""
+    """Opinions of raters, with further ``columns`` by field, and ``by`` for the rater's id."""
     # A rater of the old and the new text has repeat 0 twice; then the order in the file counts.
     unknown = {"repeat": None} if _old(opinions).exists() else {}
     for row in read(opinions, {**_SAID, **columns}):

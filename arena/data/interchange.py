@@ -169,7 +169,7 @@ LABELS: Final = ("first", "tie", "second")
 
 
 class Consensus(NamedTuple):
-    """What is held to be right: first, tie, second or nothing; and how many people said what."""
+    """The verdict held to be right: first, tie, second or nothing; and how many people said what."""
 
     label: str
     by: By

@@ -44,7 +44,7 @@ def opened(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
 
 
 class _Stream(io.FileIO):
-    """What zip archives take for a pipe: a device says that it can seek, and stays where it is."""
+    """A file that zip archives take for a pipe: a device says that it can seek, and stays where it is."""
 
     def seek(self, *_: int) -> int:
         raise io.UnsupportedOperation("seek")

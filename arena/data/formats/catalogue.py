@@ -199,7 +199,7 @@ class Choice(NamedTuple):
     header: str = ""
     about: About = ABOUT
     rows: Kind | None = None
-    """What they are, if somebody said so before anybody saw the columns."""
+    """Kind of the rows, if somebody said it before anybody saw the columns."""
 
 
 def gather(
@@ -370,7 +370,7 @@ def _leads_out(path: Path, folder: Path) -> bool:
 
 
 def _is_data(path: Path, folder: Path) -> bool:
-    """Whether a file below ``folder`` must be understood."""
+    """Tell whether a file below ``folder`` must be understood."""
     return path.is_file() and is_data(path.relative_to(folder)) and not llmbar.is_statistics(path)
 
 
@@ -462,5 +462,5 @@ def _head(file: InputFile) -> tuple[Head | None, list[Problem]]:
 
 
 def _is_spread_out(file: InputFile) -> bool:
-    """Whether the file is one JSON object over several lines."""
+    """Tell whether the file is one JSON object over several lines."""
     return file.opening == "{" and next(line.strip() == b"{" for _, line in file.lines() if line.strip())

@@ -343,7 +343,7 @@ class BrokenFileError(Exception):
 
 @dataclass(frozen=True)
 class About:
-    """What whoever imports a file says of it, over what its path says.
+    """Facts that whoever imports a file says of it; they override those of its path.
 
     ``subset`` holds all its prompts; ``judge`` gave its ratings, and has ``facts``; ``contestant`` wrote its
     texts; ``raters`` are people or judges.
@@ -585,7 +585,7 @@ class InputFile:
 
     @cached_property
     def is_workbook(self) -> bool:
-        """Whether the file is an Excel workbook, perhaps a damaged one. Raises BrokenFileError."""
+        """Tell whether the file is an Excel workbook, perhaps a damaged one. Raises BrokenFileError."""
         try:
             return workbooks.is_workbook(self.path)
         except zipfile.BadZipFile:

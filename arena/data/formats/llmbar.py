@@ -41,12 +41,12 @@ _ITEM: Final = "input output_1 output_2 label"
 
 
 def is_statistics(path: Path) -> bool:
-    """Whether this only counts the results beside it."""
+    """Tell whether this only counts the results beside it."""
     return path.name == "statistics.json" and path.with_name(f"{RESULT}.json").exists()
 
 
 class Told(NamedTuple):
-    """What the path of a file of results says."""
+    """Facts in the path of a file of results."""
 
     subset: str = ""
     model: str = ""
@@ -89,7 +89,7 @@ def _read_replies(file: InputFile, companions: Companions) -> Iterator[Item]:
 
 
 def _is_pointwise(file: InputFile) -> bool:
-    """Whether the judge scored each output alone, by the first item."""
+    """Tell whether the judge scored each output alone, by the first item."""
     items = (row[1] for row in file.rows() if not isinstance(row, Problem))
     results = next(items, {}).get(RESULTS)
     return isinstance(results, list) and bool(results) and _has_scores(results[-1])

@@ -30,7 +30,7 @@ _CONTESTANT: Final = {"name": "name", "organisation": "org"}
 _PROMPT: Final = {"id": "id", "turns": "text", "category": "type"}
 _RESULT: Final = {"prompt": "prompt", "turns": "result", "id": "id"}
 _REPEATED: Final = ("model", "api_id", "api", "type", "org", "slug")
-"""Of a result, what models.jsonl and prompts.jsonl say."""
+"""Fields of a result that repeat models.jsonl and prompts.jsonl."""
 
 
 def _result(fields: Fields) -> Iterator[Item | None]:

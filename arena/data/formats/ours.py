@@ -130,7 +130,7 @@ NEEDS: Final = (
 
 
 QUESTION_FIELDS: Final = frozenset({"position", "labels", "required"})
-"""Of which a requirement has one that no answer has."""
+"""Fields of a requirement that no answer has."""
 
 
 def written_as(form: Form, name: str, title: str) -> Format:
@@ -304,11 +304,11 @@ def _references(fields: Fields) -> tuple[ReferenceRecord, ...]:
 
 
 PRICES: Final = ("prompt", "completion", "thousand_pairs")
-"""Of a million tokens read and written, and of a thousand pairs."""
+"""Prices of a million tokens read and written, and of a thousand pairs."""
 
 
 def take_facts(fields: Fields) -> dict[str, Any]:
-    """What is known of a judge: its model, how it was asked, and what it costs."""
+    """Return the facts of a judge: its model, how it was asked, and what it costs."""
     seconds = fields.number("seconds", least=0, most=1e9)
     texts = {name: fields.text(name).strip() for name in ("model", "protocol", "source")}
     for name, text in texts.items():

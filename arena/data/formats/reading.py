@@ -35,7 +35,7 @@ DISTURBING: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u20
 
 
 def why_disturbing(text: str) -> str:
-    """What is wrong with a short text, as the end of a sentence about it; "" if nothing is."""
+    """Return the fault of a short text, as the end of a sentence about it; "" if it has none."""
     found = DISTURBING.search(text)
     return contains(found[0]) if found else ""
 
@@ -58,7 +58,7 @@ class Fields:
                 self.problem(name.replace("\0", ""), reason)
 
     def __contains__(self, name: str) -> bool:
-        """Whether the field has a value."""
+        """Tell whether the field has a value."""
         return self._values.get(name) is not None and not (self.written.cells and self._values[name] == "")
 
     def problem(self, name: str, reason: str) -> None:
@@ -229,7 +229,7 @@ class Fields:
 
 
 class Kind(IntEnum):
-    """What a file holds, in the order of import: what others name comes first."""
+    """Contents of a file, in the order of import: records that others name come first."""
 
     STUDY = 1
     CONTESTANTS = 2
@@ -246,7 +246,7 @@ class Kind(IntEnum):
 
 
 OPINIONS: Final = (Kind.COMPARISONS, Kind.SCORES, Kind.ANSWERS)
-"""What raters say."""
+"""Kinds of opinions."""
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,7 @@ class Head:
 
     @property
     def is_typed(self) -> bool:
-        """Whether texts, numbers and lists can be told apart."""
+        """Tell whether texts, numbers and lists can be told apart."""
         return self.form is not Form.CELLS
 
 
@@ -445,7 +445,7 @@ class Mentions:
             yield record
 
     def _is_news(self, fields: Fields, key: tuple[str, ...], texts: tuple[str, ...], what: str) -> bool:
-        """Whether this is new; a text that contradicts an earlier one is a problem."""
+        """Tell whether this is new; a text that contradicts an earlier one is a problem."""
         known = self._texts.get(key)
         said = hash(texts) if texts else 0
         if known is None or (said and not known[0]):

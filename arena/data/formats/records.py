@@ -441,7 +441,7 @@ class FeatureRecord(AboutText):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextRecord(AboutText):
-    """What a rater says."""
+    """An opinion of a rater about one completion."""
 
     id: Annotated[Text, "its own id"] = ""
     rater: Annotated[Name, "the rater"]
@@ -487,7 +487,7 @@ def scale_faults(lowest: float | None, highest: float | None) -> Iterator[Wrong]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRecord(TextRecord):
-    """Whether a completion meets a requirement: yes, no or unknown, or None with a ``reason``."""
+    """Tell whether a completion meets a requirement: yes, no or unknown, or None with a ``reason``."""
 
     question: Annotated[_Position, "the place of the requirement, from 1"]
     answer: Annotated[str | None, by(values.one_of(ANSWERS)), "whether it is met: yes, no or unknown"] = None

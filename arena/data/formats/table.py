@@ -189,7 +189,7 @@ class ColumnMapping:
 
     @property
     def owner(self) -> str:
-        """What each column is where the mapping has further ones."""
+        """Return the field that each column stands for where the mapping has further ones."""
         return "contestant" if self.kind is Kind.COMPLETIONS else "rater"
 
     @property
@@ -208,7 +208,7 @@ class ColumnMapping:
         return next((name for name in _VERDICTS if name in self), "")
 
     def meanings(self) -> tuple[str, ...]:
-        """What a value of the verdict may mean."""
+        """Return the meanings that a value of the verdict may have."""
         if self.verdict == "gold":
             return GOLD
         if self.verdict == "winner":
@@ -220,7 +220,7 @@ class ColumnMapping:
         return (*map(str, range(1, most + 1)), *REASONS)
 
     def meaning_of(self, value: str, points: int | None = None) -> str | None:
-        """What a value of the verdict means, or None if nobody said so."""
+        """Return the meaning of a value of the verdict, or None if nobody said it."""
         if self.values:
             said = self.values.get(value)
             return said and (self._known(said) or said)

@@ -1,4 +1,4 @@
-"""What formats with scores of single answers share. Pure."""
+"""Reading of scores of single answers, shared by formats. Pure."""
 
 from collections.abc import Iterator
 from typing import Any, Final

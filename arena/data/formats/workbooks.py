@@ -26,7 +26,7 @@ class SheetRow(NamedTuple):
 
 
 def is_workbook(path: Path) -> bool:
-    """Whether a file is a workbook by its content. Raises OSError and BadZipFile."""
+    """Tell whether a file is a workbook by its content. Raises OSError and BadZipFile."""
     with path.open("rb") as file:
         if file.read(4) != b"PK\x03\x04":
             return False

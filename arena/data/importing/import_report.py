@@ -1,4 +1,4 @@
-"""What an import did or would do, as data that can be stored as JSON."""
+"""The report of an import that was done or only tried, as data that can be stored as JSON."""
 
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -44,7 +44,7 @@ class MissingMatrix:
     prompts: list[tuple[str, int]] = field(default_factory=list)
     """Prompts and the number of contestants each lacks, most first."""
     lacking: list[list[bool]] = field(default_factory=list)
-    """Whether the completion is missing, by row and column."""
+    """Tell whether the completion is missing, by row and column."""
     all_contestants: int = 0  # contestants who lack a completion, shown or not
     all_prompts: int = 0  # prompts that lack a completion, shown or not
 
@@ -331,7 +331,7 @@ class ImportReport:
 
     @property
     def added(self) -> str:
-        """What is new, as a sentence."""
+        """Name what is new in a sentence."""
         new = [counted(counts.added, kind) for kind, counts in self.counts.items() if counts.added]
         less = f" Left out: {counted(self.rows_left_out, 'rows')}." if self.left_out else ""
         return f"{'In a new study' if self.creates_study else 'New'}: {', '.join(new) or 'nothing'}.{less}"
@@ -463,7 +463,7 @@ class Places:
         self._places: dict[Hashable, Place] = {}
 
     def add(self, key: Hashable, place: Place, name: str, what: str) -> bool:
-        """Whether this is declared for the first time."""
+        """Tell whether this is declared for the first time."""
         earlier = self._places.get(key)
         if earlier:
             here = earlier.file == place.file and earlier.line
@@ -498,7 +498,7 @@ def fits(
     names: Iterable[str | tuple[str, str]],
     field: str = "",
 ) -> bool:
-    """Whether short texts fit their columns and hold no invisible character; reports others.
+    """Tell whether short texts fit their columns and hold no invisible character; reports others.
 
     ``names`` are attributes, each with the name of its column if that differs. ``field`` is what the file
     calls them, if that differs.

@@ -227,7 +227,7 @@ def _count_rows() -> None:
 
 
 def _texts(slug: str, data_set: DataSet | None) -> dict[str, str]:
-    """What a new study says of itself: as the data set that its slug names, or a name made of the slug."""
+    """Texts of a new study: those of the data set that its slug names, or a name made of the slug."""
     name = slug.replace("-", " ").replace("_", " ").strip().capitalize() or slug
     if is_taken(name, Study.objects.values_list("name", flat=True)):
         name = slug

@@ -91,7 +91,7 @@ class Questions:
         return not ok
 
     def _fill_in(self, record: QuestionRecord, known: Question) -> bool:
-        """Whether a question named in passing adds labels; reports what differs."""
+        """Tell whether a question named in passing adds labels; reports what differs."""
         if known.text != record.text:
             theirs = known.text if len(known.text) <= SHOWN else f"{known.text[: SHOWN - 1]}…"
             name = _named(record, known.position)

@@ -241,7 +241,7 @@ class FileForm(forms.Form):
 
     @property
     def told(self) -> tuple[str, ...]:
-        """What no file of this format says of itself."""
+        """Return the facts that no file of this format says of itself."""
         known = CATALOGUE[self.row.found_format].told if self.recognised else ()
         judged = "judge" in known and self.row.found_kind in [kind.name.lower() for kind in OPINIONS]
         return (
@@ -270,7 +270,7 @@ class FileForm(forms.Form):
 
     @property
     def guesses(self) -> dict[str, list[str]]:
-        """What each column may be, by kind of rows, for the page's script."""
+        """Return the guessed field of each column, by kind of rows, for the page's script."""
         columns = self.row.columns
         found = {
             name: _by_column(guess(columns, self.samples, kind, self._known).mapping, columns)
@@ -466,7 +466,7 @@ class FileForm(forms.Form):
 
 
 class _FieldOfColumn(forms.ChoiceField):
-    """What a column is: one of the fields shown, or of another kind of rows."""
+    """The field of a column: one of those shown, or of another kind of rows."""
 
     def valid_value(self, value: Any) -> bool:
         return value == OWN_COLUMN or any(value == entry.name for kind in MAPPABLE.values() for entry in kind)
@@ -500,7 +500,7 @@ Choices: TypeAlias = list[tuple[str, str | list[tuple[str, str]]]]
 
 
 def _fields(kind: Kind) -> Choices:
-    """What a column may be where rows are of this kind, the usual fields first."""
+    """Return the fields that rows of this kind may have, the usual ones first."""
     fields = [(entry.name, f"{entry.meaning[:1].upper()}{entry.meaning[1:]}") for entry in MAPPABLE[kind]]
     own = [(OWN_COLUMN, "A model: its answers")] if kind in _WITH_MODELS else []
     usual: Choices = [("", "Not used"), *own, *fields[:USUAL]]
@@ -508,7 +508,7 @@ def _fields(kind: Kind) -> Choices:
 
 
 def fields_by_kind() -> dict[str, Choices]:
-    """What a column may be, by kind of rows, for the page's script."""
+    """Return the fields of a column by kind of rows, for the page's script."""
     return {name: _fields(kind) for name, kind in KINDS.items()}
 
 
@@ -526,7 +526,7 @@ def _meaning_in_words(meaning: str, mapping: ColumnMapping) -> str:
 
 
 def _by_column(mapping: ColumnMapping, columns: Sequence[str]) -> dict[str, str]:
-    """What each mapped column is."""
+    """Return the field of each mapped column."""
     found = {part: name for name, column in mapping.columns.items() for part in parts_of(column, columns)}
     if mapping.kind is Kind.COMPLETIONS:
         is_own = mapping.constants.get("contestant") == mapping.columns.get("text", "")

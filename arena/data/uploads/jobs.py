@@ -157,13 +157,13 @@ def has_runner(job: int) -> bool:
 
 
 def first_nudge(job: int) -> bool:
-    """Whether nobody asked workers for this job lately; records that somebody does now."""
+    """Tell whether nobody asked workers for this job lately; records that somebody does now."""
     return bool(_told("add", job, "nudged", True, ALIVE_SECONDS, default=True))
 
 
 @contextmanager
 def runner(job: int) -> Iterator[bool]:
-    """Whether no other worker has this job; within the context this one has it."""
+    """Tell whether no other worker has this job; within the context this one has it."""
     if not _told("add", job, "runner", True, ALIVE_SECONDS, default=True):
         yield False
         return
@@ -345,7 +345,7 @@ def sources_with_suggestions(files: list[tuple[ImportFile, InputFile]]) -> Sourc
 
 
 def rows_of(row: ImportFile) -> Kind | None:
-    """What the rows are, if that was said at the upload."""
+    """Return the kind of the rows, if it was said at the upload."""
     return KINDS.get((row.mapping or {}).get(ROWS, ""))
 
 

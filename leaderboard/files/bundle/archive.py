@@ -6,10 +6,10 @@ Nothing is unpacked to disk; files are read no further than the manifest says.
 import hashlib
 import json
 import zipfile
-import zlib
 from collections.abc import Iterable, Mapping
 from typing import IO, Any, Final
 
+from arena.data.formats.archives import DAMAGE
 from arena.data.output import NewZip
 
 FORMAT: Final = "likert-arena-bundle"
@@ -116,7 +116,7 @@ class Reader:
             self._archive = zipfile.ZipFile(file)
         except OSError as error:
             raise BundleError(f"The bundle cannot be read: {error.strerror or error}.") from error
-        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        except DAMAGE as error:
             raise BundleError(f"This is not a bundle: {error}.") from error
         self._entries = self._listed()
         self.manifest = self._manifest()
@@ -185,7 +185,7 @@ class Reader:
                     if size > most:
                         raise BundleError(f"{name} is longer than the manifest says.")
                     pieces.append(piece)
-        except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
+        except (OSError, *DAMAGE) as error:
             raise BundleError(f"{name} cannot be unpacked: {error}.") from error
         return b"".join(pieces)
 
