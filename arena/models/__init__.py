@@ -7,34 +7,3 @@ from arena.models.imports import ImportChunk, ImportFile, ImportJob, LeftOutRows
 from arena.models.raters import ApiToken, Invitation, Membership, Rater, RaterGroup, Role
 from arena.models.scores import Answer, Question, Score
 from arena.models.studies import Completion, Contestant, Pair, Prompt, Reference, Rendering, Study
-
-__all__ = [
-    "Answer",
-    "ApiToken",
-    "Assignment",
-    "Comparison",
-    "Completion",
-    "CompletionFeature",
-    "Contestant",
-    "CriterionRating",
-    "Flag",
-    "ImportChunk",
-    "ImportFile",
-    "ImportJob",
-    "Invitation",
-    "LeftOutRows",
-    "Membership",
-    "Pair",
-    "Prompt",
-    "Purpose",
-    "Question",
-    "Rater",
-    "RaterGroup",
-    "Reference",
-    "Rendering",
-    "Role",
-    "Score",
-    "Study",
-    "StudyEvent",
-    "TrainingAnswer",
-]

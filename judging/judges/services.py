@@ -201,8 +201,7 @@ def check_sampling(asks: Judge | Author) -> None:
     """Raise JudgeError for options or a limit of tokens that no request can have."""
     if reserved := RESERVED & set(asks.options):
         raise JudgeError(f"The options must not set {', '.join(sorted(reserved))}.", "options")
-    if asks.max_tokens is not None and not 1 <= asks.max_tokens <= MOST_TOKENS:
-        raise JudgeError(f"Max tokens must be from 1 to {MOST_TOKENS:,}.", "max_tokens")
+    _check_largest(asks, max_tokens=MOST_TOKENS)
 
 
 def check_endpoint(endpoint: Endpoint) -> None:
@@ -213,11 +212,7 @@ def check_endpoint(endpoint: Endpoint) -> None:
         raise JudgeError(str(error), "api_key_env") from error
     if not 0 < endpoint.timeout <= 3600:
         raise JudgeError("The timeout must be more than 0 and at most 3600 seconds.", "timeout")
-    for name, largest in LARGEST.items():
-        limit = getattr(endpoint, name)
-        if limit is not None and not 1 <= limit <= largest:
-            words = name.replace("_", " ").capitalize()
-            raise JudgeError(f"{words} must be from 1 to {largest:,}.", name)
+    _check_largest(endpoint, **LARGEST)
     check_url(endpoint.base_url)
     endpoint.base_url = endpoint.base_url.rstrip("/")
 
@@ -234,8 +229,7 @@ def _check_protocol(judge: Judge) -> Protocol:
         if judge.rates_criteria:
             why = f"Protocol {protocol.name} shows one answer, which criteria do not rate."
             raise JudgeError(why, "rates_criteria")
-    wrong = wording_problems(protocol, judge.wording)
-    if wrong:
+    if wrong := wording_problems(protocol, judge.wording):
         raise JudgeError(" ".join(wrong))
     if judge.form not in protocol.forms:
         raise JudgeError(
@@ -249,9 +243,16 @@ def _check_protocol(judge: Judge) -> Protocol:
         raise JudgeError(
             f"The answer scale {judge.form} has no {judge.points} points. Choose one of {offered}.", "points"
         )
-    if not 1 <= judge.samples <= MOST_SAMPLES:
-        raise JudgeError(f"Samples must be from 1 to {MOST_SAMPLES}.", "samples")
+    _check_largest(judge, samples=MOST_SAMPLES)
     return protocol
+
+
+def _check_largest(row: Judge | Author | Endpoint, **largest: int) -> None:
+    """Raise JudgeError for a column, where it is set, below 1 or above its largest value."""
+    for name, most in largest.items():
+        if (value := getattr(row, name)) is not None and not 1 <= value <= most:
+            words = name.replace("_", " ").capitalize()
+            raise JudgeError(f"{words} must be from 1 to {most:,}.", name)
 
 
 UNNAMED: Final = "judge"

@@ -8,25 +8,3 @@ from judging.models.runs import JudgeRun, RunAssignment
 from judging.models.traces import Trace
 from judging.models.trials import TrialCall
 from judging.models.writing import WritingCall, WritingProgress, WritingRun
-
-__all__ = [
-    "Author",
-    "Endpoint",
-    "Judge",
-    "JudgeCall",
-    "JudgeRun",
-    "Outage",
-    "PaidCall",
-    "Panel",
-    "Price",
-    "ProposalCall",
-    "Purse",
-    "RateLimit",
-    "RunAssignment",
-    "Trace",
-    "TrialCall",
-    "WorkerProcess",
-    "WritingCall",
-    "WritingProgress",
-    "WritingRun",
-]

@@ -70,23 +70,7 @@ def test_any_decorated_verdict_is_read_back(data: st.DataObject, scale: AnswerSc
     assert words in text[start:end]
 
 
-WORDS = [
-    "the",
-    "answer",
-    "output",
-    "A",
-    "B",
-    "(a)",
-    "A>>B",
-    "is",
-    "better",
-    "verdict",
-    "rating",
-    ":",
-    "5",
-    "10",
-    "/",
-]
+WORDS = "the answer output A B (a) A>>B is better verdict rating : 5 10 /".split()  # noqa: SIM905
 prose = st.lists(st.sampled_from(WORDS), max_size=12)
 other_words = st.sampled_from(["units", "because", "wrong", "cites", "perhaps", "not"])
 
