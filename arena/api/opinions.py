@@ -7,9 +7,9 @@ from ninja import Field
 from pydantic import BaseModel, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from arena.api.schemas import ErrorOut, first_wrong
-from arena.data.formats.records import MOST_QUESTIONS, Reason
+from arena.data.formats.records import MOST_QUESTIONS, Reason, Value
 from arena.models.comparisons import Opinion
-from arena.rating.opinions import Check, Checks, Name, OnePerPosition, Rating, Said, TextScore, Value
+from arena.rating.opinions import Check, Checks, Name, OnePerPosition, Rating, Said, TextScore
 
 MOST_AT_ONCE = 100
 

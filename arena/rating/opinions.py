@@ -7,11 +7,11 @@ a batch costs.
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
-from arena.data.formats.records import Reason
+from arena.data.formats.records import Reason, Value
 from arena.models.comparisons import Opinion
 from arena.rating import scales
 
@@ -34,7 +34,6 @@ Count = Annotated[int, Field(ge=0, le=2**31 - 1, strict=True)]
 Moment = Annotated[
     AwareDatetime, Field(ge=datetime(2000, 1, 1, tzinfo=UTC), lt=datetime(2200, 1, 1, tzinfo=UTC))
 ]
-Value = Literal["yes", "no", "unknown"]
 OneOfTwo = Annotated[Decimal, Field(max_digits=8, decimal_places=3, allow_inf_nan=False)]
 Whole = Annotated[int, Field(strict=True, ge=-(2**31), le=2**31 - 1)]
 Number = Annotated[float, Field(strict=True, ge=-1e9, le=1e9)]

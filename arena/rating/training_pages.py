@@ -1,6 +1,6 @@
 """The pages of the training, and an operator's try of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -14,7 +14,7 @@ from arena.models import Membership, Pair, Role, Study
 from arena.pages import permissions
 from arena.pages.permissions import MemberRequest, member
 from arena.rating import scales, screen, training
-from arena.rating.screen import Html, ShownPrompt, html_of, parts, shown_prompt, texts_of
+from arena.rating.screen import ShownPrompt, html_of, parts, shown_prompt, texts_of
 from arena.texts.self_naming import shown_turns
 
 MOST_EXAMPLES: Final = 20
@@ -38,44 +38,35 @@ class Lesson:
 
 
 def build(study: Study, pair: Pair, *, swapped: bool, chosen: str = "", errors: Sequence[str] = ()) -> Lesson:
-    said = _said(study, pair, swapped=swapped)
-    html = html_of(*said, _around(pair))
     question = screen.Row("rating", screen.QUESTION, study.points, chosen=chosen, errors=tuple(errors))
-    return _shown(study, pair, said, html, question, swapped=swapped)
+    return _lessons(study, {pair: swapped}, question)[0]
 
 
 def examples(membership: Membership) -> list[Lesson]:
     """The first training pairs as worked examples."""
-    study = membership.study
     pairs = training.examples(membership)[:MOST_EXAMPLES]
-    swapped = {pair.pk: training.is_swapped(pair, membership.rater_id, 1) for pair in pairs}
-    said = {pair.pk: _said(study, pair, swapped=swapped[pair.pk]) for pair in pairs}
-    responses = (turns for both in said.values() for turns in both)
-    html, no_question = html_of(*responses, *map(_around, pairs)), screen.Row("", "", study.points)
-    return [_shown(study, pair, said[pair.pk], html, no_question, swapped=swapped[pair.pk]) for pair in pairs]
+    swapped = {pair: training.is_swapped(pair, membership.rater_id, 1) for pair in pairs}
+    return _lessons(membership.study, swapped, screen.Row("", "", membership.study.points))
 
 
-def _said(study: Study, pair: Pair, *, swapped: bool) -> list[list[str]]:
-    return [shown_turns(completion, study) for completion in pair.shown(swapped)]
-
-
-def _around(pair: Pair) -> list[str]:
-    return [*texts_of(pair.prompt), pair.explanation]
-
-
-def _shown(
-    study: Study, pair: Pair, said: list[list[str]], html: Html, question: screen.Row, *, swapped: bool
-) -> Lesson:
-    return Lesson(
-        prompt=shown_prompt(pair.prompt, html),
-        responses=[
-            screen.Response(letter, parts(turns, html)) for letter, turns in zip("AB", said, strict=True)
-        ],
-        overall=question,
-        identical=pair.is_identical,
-        explanation=html.get(pair.explanation, SafeString()),
-        better=better_letter(pair, swapped=swapped),
-    )
+def _lessons(study: Study, swapped: Mapping[Pair, bool], question: screen.Row) -> list[Lesson]:
+    """Training pairs, each with the order of its answers."""
+    said = {pair: [shown_turns(one, study) for one in pair.shown(by)] for pair, by in swapped.items()}
+    around = [[*texts_of(pair.prompt), pair.explanation] for pair in swapped]
+    html = html_of(*(turns for both in said.values() for turns in both), *around)
+    return [
+        Lesson(
+            prompt=shown_prompt(pair.prompt, html),
+            responses=[
+                screen.Response(*each) for each in zip("AB", (parts(one, html) for one in both), strict=True)
+            ],
+            overall=question,
+            identical=pair.is_identical,
+            explanation=html.get(pair.explanation, SafeString()),
+            better=better_letter(pair, swapped=swapped[pair]),
+        )
+        for pair, both in said.items()
+    ]
 
 
 def better_letter(pair: Pair, *, swapped: bool) -> str:

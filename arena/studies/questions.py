@@ -12,12 +12,13 @@ from django.db.models import Max, QuerySet
 from django.template.defaultfilters import pluralize, truncatechars
 
 from arena.audit.recording import Kind, record
+from arena.data.formats.records import MOST_QUESTIONS
 from arena.models import Assignment, Prompt, Question, Study
 from arena.models.signals import announce
 from arena.pages.permissions import Visitor
 
 LONGEST: Final = 2000  # characters of a requirement
-MOST: Final = 100  # requirements of a prompt
+MOST: Final = MOST_QUESTIONS  # requirements of a prompt
 APART: Final = 10_000  # positions above all that are used, for rows that change places
 
 
@@ -167,7 +168,7 @@ def _free_position(prompt: Prompt) -> int:
     """After all, also those that are no longer asked: a place and a prompt name a requirement in files."""
     used = prompt.questions.filter(is_accepted=True)
     if asked(prompt).count() >= MOST:
-        raise QuestionError(f"Nothing was changed. A prompt can have {MOST} requirements at most.")
+        raise QuestionError(f"Nothing was changed. A prompt can have {MOST:,} requirements at most.")
     return int(used.aggregate(last=Max("position"))["last"] or 0) + 1
 
 

@@ -132,7 +132,8 @@ REASONS: Final = get_args(Reason)
 
 SIDES: Final = ("first", "second")
 GOLD: Final = ("first", "tie", "second")
-ANSWERS: Final = ("yes", "no", "unknown")
+Value: TypeAlias = Literal["yes", "no", "unknown"]
+ANSWERS: Final = get_args(Value)
 
 MOST_QUESTIONS: Final = 1000
 """Most requirements of a prompt; also the most turns."""
