@@ -182,6 +182,11 @@ class Opinion(models.Model):
             models.CheckConstraint(
                 condition=Q(seconds__isnull=True) | Q(seconds__gte=0), name="%(class)s_seconds_not_negative"
             ),
+            models.UniqueConstraint(
+                fields=["study", "rater", "external_id"],
+                condition=Q(is_current=True) & ~Q(external_id=""),
+                name="%(class)s_external_id_unique",
+            ),
         ]
         indexes = [
             models.Index(fields=["study", "is_current"]),
@@ -251,11 +256,6 @@ class Comparison(Opinion):
                 fields=["assignment"],
                 condition=Q(is_current=True, assignment__isnull=False),
                 name="comparison_one_per_assignment",
-            ),
-            models.UniqueConstraint(
-                fields=["study", "rater", "external_id"],
-                condition=Q(is_current=True) & ~Q(external_id=""),
-                name="comparison_external_id_unique",
             ),
         ]
 

@@ -49,11 +49,6 @@ class Score(Opinion):
                 condition=Q(is_current=True, assignment__isnull=False),
                 name="score_one_per_assignment",
             ),
-            models.UniqueConstraint(
-                fields=["study", "rater", "external_id"],
-                condition=Q(is_current=True) & ~Q(external_id=""),
-                name="score_external_id_unique",
-            ),
         ]
 
 
@@ -131,10 +126,5 @@ class Answer(Opinion):
                 fields=["assignment", "question"],
                 condition=Q(is_current=True, assignment__isnull=False),
                 name="answer_one_per_assignment_and_question",
-            ),
-            models.UniqueConstraint(
-                fields=["study", "rater", "external_id"],
-                condition=Q(is_current=True) & ~Q(external_id=""),
-                name="answer_external_id_unique",
             ),
         ]

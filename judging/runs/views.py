@@ -14,10 +14,11 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from arena.models import Answer, Assignment, Comparison, Rater, Score, Study
+from arena.models import Answer, Assignment, Rater, Score, Study
 from arena.pages.operating import refuse
 from arena.pages.permissions import Visitor, staff_only
 from arena.rating import planning, plans, publication, scales
+from arena.rating.tasks import TASKS
 from judging.endpoints.costs import in_words
 from judging.judges.forms import AmountField
 from judging.judges.rights import may_ask_models
@@ -266,11 +267,7 @@ def _counts(run: JudgeRun) -> bool:
     """Tell whether the numbers of the study may count something that the judge has said in it."""
     own = Q(assignment__study=run.study, assignment__rater=run.judge.rater, status="scored")
     counted = own & publication.may_count(run.study)
-    if run.judge.task == Assignment.Kind.CHECK:
-        return Answer.objects.current().filter(counted).exists()
-    if run.judge.task == Assignment.Kind.SCORE:
-        return Score.objects.current().filter(counted).exists()
-    return Comparison.objects.current().filter(counted).exists()
+    return TASKS[run.judge.task].model._default_manager.filter(counted, is_current=True).exists()
 
 
 def _controls(run: JudgeRun) -> str:

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from arena.models import Answer, Assignment, Flag, Question, Rater, Score, Study
+from arena.models import Answer, Assignment, Question, Rater, Score, Study
 from arena.rating.screen import score_key
 from tests import factories as make
 from tests.arena.rating.test_offering_texts import texts_study
@@ -202,12 +202,6 @@ def test_what_was_asked_otherwise_is_not_stored(
     assert not Answer.objects.exists()
     sent["asked"] = asked_on(html)
     assert send(browser, study, rater, **sent).json()["status"] == "stored"
-
-
-def test_a_text_can_be_flagged(browser: Client, study: Study, rater: Rater) -> None:
-    page(browser, study)
-    assert send(browser, study, rater, "flag", reason="names").json()["status"] == "stored"
-    assert Flag.objects.get().assignment.kind == "score"
 
 
 def test_keys_of_scores(study: Study) -> None:

@@ -110,15 +110,6 @@ def test_who_fails_goes_through_it_again(client: Client, study: Study, rater: Me
     assert TrainingAnswer.objects.count() == 9
 
 
-def test_an_answer_of_an_old_tab_is_not_stored(client: Client, rater: Membership) -> None:
-    address = reverse("training-pair", args=["s", 1, 1])
-    client.post(address, {"rating": "2"})
-    client.post(address, {"rating": "7"})
-    client.post(reverse("training-pair", args=["s", 2, 1]), {"rating": "7"})
-    client.post(reverse("training-pair", args=["s", 1, 3]), {"rating": "7"})
-    assert [given.rating for given in TrainingAnswer.objects.all()] == [2]
-
-
 @pytest.mark.parametrize("sent", ["", "9", "0", "x", "²", "1.0", "-1", "12"])
 def test_what_is_no_rating_is_named(client: Client, rater: Membership, sent: str) -> None:
     refused = client.post(reverse("training-pair", args=["s", 1, 1]), {"rating": sent})
