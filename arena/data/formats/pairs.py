@@ -12,6 +12,7 @@ from arena.data.formats.records import (
     CompletionRecord,
     GoldRecord,
     Item,
+    Place,
     PromptRecord,
     RaterRecord,
 )
@@ -36,6 +37,10 @@ class Side(NamedTuple):
     @property
     def name(self) -> str:
         return "" if self.id else self.contestant
+
+    def answer(self, prompt: str, subset: str, place: Place, *, implied: bool = True) -> CompletionRecord:
+        about: dict[str, Any] = {"subset": subset, "implied": implied, "place": place}
+        return CompletionRecord(prompt, self.turns, contestant=self.contestant or None, id=self.id, **about)
 
 
 class Said(NamedTuple):
@@ -81,16 +86,9 @@ class Pair:
         return cls.alone(fields, (fields.required_text(instruction),), *outputs, **about)
 
     def answers(self) -> Iterator[CompletionRecord]:
+        prompt = self.prompt
         for side in (self.first, self.second):
-            yield CompletionRecord(
-                prompt=self.prompt.id,
-                subset=self.prompt.subset,
-                contestant=side.contestant or None,
-                id=side.id,
-                turns=side.turns,
-                implied=self.prompt.implied,
-                place=self.prompt.place,
-            )
+            yield side.answer(prompt.id, prompt.subset, prompt.place, implied=prompt.implied)
 
     def records(self) -> Iterator[Item]:
         yield self.prompt

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from arena.data.formats import ours, verdicts
 from arena.data.formats.files import InputFile
+from arena.data.formats.pairs import Side
 from arena.data.formats.reading import (
     OPINIONS,
     Fields,
@@ -27,8 +28,9 @@ from arena.data.formats.records import (
     GOLD,
     REASONS,
     SIDES,
+    AboutPair,
+    AboutText,
     ComparisonRecord,
-    CompletionRecord,
     ContestantRecord,
     FeatureRecord,
     Field,
@@ -564,18 +566,7 @@ class _Reader:
     def _text(self, fields: Fields, said: TextRecord, turns: tuple[str, ...]) -> Iterator[Item]:
         """The completion of a score named in passing, and that of an answer if its text is there."""
         if turns or (self._mapping.kind is Kind.SCORES and said.contestant):
-            yield from self._mentions.answer(
-                fields,
-                CompletionRecord(
-                    prompt=said.prompt,
-                    subset=said.subset,
-                    contestant=said.contestant or None,
-                    id=said.completion,
-                    turns=turns,
-                    implied=True,
-                    place=fields.place,
-                ),
-            )
+            yield from self._answer(fields, said, Side(said.contestant, said.completion, turns))
 
     def _answers(
         self, fields: Fields, pair: ComparisonRecord | GoldRecord, texts: Mapping[str, tuple[str, ...]]
@@ -584,16 +575,10 @@ class _Reader:
         sides = {"first": (pair.first, pair.first_id), "second": (pair.second, pair.second_id)}
         for name, (contestant, own_id) in sides.items():
             if texts[name] or (contestant and "prompt" not in self._mapping):
-                answer = CompletionRecord(
-                    prompt=pair.prompt,
-                    subset=pair.subset,
-                    contestant=contestant or None,
-                    id=own_id,
-                    turns=texts[name],
-                    implied=True,
-                    place=fields.place,
-                )
-                yield from self._mentions.answer(fields, answer)
+                yield from self._answer(fields, pair, Side(contestant, own_id, texts[name]))
+
+    def _answer(self, fields: Fields, about: AboutPair | AboutText, side: Side) -> Iterator[Item]:
+        return self._mentions.answer(fields, side.answer(about.prompt, about.subset, fields.place))
 
 
 def _joined(columns: Sequence[str], cells: Mapping[str, Any]) -> Any:
