@@ -38,8 +38,8 @@ from arena.models import (
 from arena.models.invariants import REMOVED
 from arena.pages.operating import show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operable, operator
-from arena.people import joining
 from arena.people.sessions import end_sessions
+from arena.rating.accounts import rater_of
 
 GONE: Final = REMOVED  # what replaces names and comments
 SHORT: Final = 3  # shorter names are not looked for in notes: every word would hold them
@@ -222,7 +222,7 @@ def remove_own_details(request: HttpRequest) -> HttpResponse:
     form = OwnDetailsForm(request.user, request.POST or None)
     if request.method == "POST" and form.is_valid():
         keep = form.cleaned_data["comments"] == "keep"
-        anonymise(joining.rater_of(request.user), request.user, keep_comments=keep)
+        anonymise(rater_of(request.user), request.user, keep_comments=keep)
         logout(request)
         messages.success(request, "Your details are removed. Your ratings stay without your name.")
         return redirect("home")

@@ -1,7 +1,6 @@
 """How people become members of a study, by invitation or sign-up."""
 
 import hashlib
-import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -25,10 +24,10 @@ from arena.pages.permissions import Visitor, may_sign_up
 from arena.people.accounts import JoinForm
 from arena.people.locking_out import remember_browser
 from arena.rating import limits, training
+from arena.rating.accounts import rater_of
 from arena.rating.tasks import asked
 from arena.texts.markdown import summary
 from arena.texts.rendering_cache import rendered
-from arena.texts.slugs import slug_from
 
 CLOSED: Final = "This study is closed and takes no more raters."
 
@@ -128,27 +127,6 @@ def _raise(membership: Membership, role: Role) -> bool:
     note = f"{before} to {role.value}, by joining"
     record(Kind.ROLE, membership.rater.user, note, study=membership.study, rater=membership.rater)
     return True
-
-
-def rater_of(user: Visitor) -> Rater:
-    """The rater of an account, made if need be."""
-    found = Rater.objects.filter(user=user).first()
-    return found or _new_rater(user)
-
-
-def _new_rater(user: Visitor) -> Rater:
-    name = user.get_username()
-    base = slug_from(name, "rater", 100)
-    # "ann-7" may itself be somebody's name; a random suffix then decides.
-    for slug in (base, f"{base}-{user.pk}", f"{base}-{secrets.token_hex(6)}"):
-        try:
-            with transaction.atomic():
-                return Rater.objects.create(kind=Rater.Kind.PERSON, slug=slug, name=name[:200], user=user)
-        except IntegrityError:
-            twin = Rater.objects.filter(user=user).first()
-            if twin:  # made by another request of the same person
-                return twin
-    raise JoiningError("Joining failed. Please try again.")
 
 
 GONE = 410  # HTTP status of a link that lets nobody in any more

@@ -24,7 +24,7 @@ from arena.pages.names import NamedForm
 from arena.pages.operating import paged, refused_if_taken
 from arena.pages.permissions import Visitor, staff_only
 from arena.pages.written import LineField
-from arena.people.joining import rater_of
+from arena.rating.accounts import rater_of
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -1,20 +1,14 @@
-"""Preparing an arena: tables, static files, a first study, an operator."""
+"""Preparing an arena: tables, static files, a first study."""
 
 import hashlib
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 
 from django.conf import settings
-from django.contrib.auth import get_user_model
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command, get_commands
-from django.db import transaction
 
-from arena.audit.recording import Kind, record
 from arena.models import Study
-
-OPERATOR = "operator"
 
 
 def prepare(say: Callable[[str], None]) -> None:
@@ -22,10 +16,6 @@ def prepare(say: Callable[[str], None]) -> None:
     call_command("migrate", verbosity=0, interactive=False)
     collect_static()
     load_demo_into_empty_database(say)
-    if get_user_model().objects.filter(is_superuser=True, is_active=True).exists():
-        say("Sign in with your operator account; if its password is lost, run: make operator")
-    else:
-        say(sign_in_lines(renew_operator()))
 
 
 def collect_static() -> bool:
@@ -53,21 +43,3 @@ def load_demo_into_empty_database(say: Callable[[str], None]) -> None:
     if not Study.objects.exists() and "load_demo" in get_commands():
         say("Loading the demo studies.")
         call_command("load_demo", verbosity=0)
-
-
-def renew_operator() -> str:
-    """Create the operator account or give it a new password, which is returned and kept only as a hash."""
-    password = secrets.token_urlsafe(12)
-    operator, _ = get_user_model().objects.get_or_create(username=OPERATOR)
-    operator.is_staff = operator.is_superuser = operator.is_active = True
-    operator.set_password(password)
-    with transaction.atomic():
-        operator.save()
-        record(Kind.PASSWORD, None, "A new one, shown once.", account=operator)
-    return password
-
-
-def sign_in_lines(password: str) -> str:
-    return (
-        f"Sign in as {OPERATOR} with the password {password} (shown this once; make operator makes a new one)"
-    )

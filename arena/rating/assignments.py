@@ -14,8 +14,8 @@ from arena.models import Assignment, Comparison, Flag, Membership, Pair, Purpose
 from arena.models.comparisons import new_seed
 from arena.models.compiled import CompiledUpdate, given
 from arena.models.querysets import AssignmentQuerySet, ComparisonQuerySet
-from arena.people.joining import rater_of
 from arena.rating import training
+from arena.rating.accounts import rater_of
 from arena.rating.limits import Allowance, allowance
 from arena.rating.offering import History, Offered, history_of, lease_time, offer_pair
 from arena.rating.offering_texts import TASKS, asked_later, knows_names, offer_text, opens_more, text_tasks

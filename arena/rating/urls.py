@@ -1,11 +1,8 @@
 from django.urls import path
 
-from arena.people import joining
 from arena.rating import pages, training_pages, trying
 
 urlpatterns = [
-    path("join/<str:token>/", joining.join, name="join"),
-    path("studies/<slug:slug>/sign-up/", joining.sign_up, name="sign-up"),
     path("account/token/", pages.token, name="token"),
     path("try/", trying.start, name="try"),
     path("try/<int:pair>/<str:order>/", trying.pair, name="try-pair"),

@@ -11,7 +11,7 @@ from arena.audit.recording import Kind, record
 from arena.management.command import ArenaCommand
 from arena.models import ApiToken, Rater
 from arena.pages.counts import is_number
-from arena.people.joining import rater_of
+from arena.rating.accounts import rater_of
 
 
 class Command(ArenaCommand):

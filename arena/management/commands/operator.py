@@ -1,7 +1,7 @@
 from typing import Any
 
 from arena.management.command import ArenaCommand
-from arena.process.prepare import renew_operator, sign_in_lines
+from arena.people.operator import renew_operator, sign_in_lines
 
 
 class Command(ArenaCommand):

@@ -4,6 +4,7 @@ from django.core.checks import Tags
 from django.db import DEFAULT_DB_ALIAS
 
 from arena.management.command import ArenaCommand
+from arena.people.operator import how_to_sign_in
 from arena.process.prepare import prepare
 
 
@@ -16,3 +17,4 @@ class Command(ArenaCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
         prepare(self.stdout.write)
+        self.stdout.write(how_to_sign_in())

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from arena.models import Invitation, Membership, Rater, Role, Study
 from arena.people import anonymising, joining
+from arena.rating.accounts import rater_of
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -175,10 +176,10 @@ def test_operators_may_join_any_study(client: Client) -> None:
 
 def test_raters_get_slugs_of_their_own_once() -> None:
     users = [make.make_user(username=name) for name in ("ann.b", "ann-b", "annb", "李明", "王芳")]
-    raters = [joining.rater_of(user) for user in users]
+    raters = [rater_of(user) for user in users]
     assert len({rater.slug for rater in raters}) == len(users)
     assert raters[0].slug == "annb"
-    assert joining.rater_of(users[0]) == raters[0]
+    assert rater_of(users[0]) == raters[0]
 
 
 def test_many_wrong_passwords_lock_the_name(client: Client, settings: Any) -> None:

@@ -51,7 +51,7 @@ def check_tables() -> None:
 
 
 def test_no_source_maps_are_collected() -> None:
-    """They are large, and nobody but developers of the libraries asks for them."""
+    """They are large, and nobody but developers of the libraries asks for them; Ninja's name theirs."""
     paths = [path for finder in get_finders() for path, _ in finder.list([])]
     assert len(paths) > 50
-    assert [path for path in paths if path.endswith(".map")] == []
+    assert {path.partition("/")[0] for path in paths if path.endswith(".map")} == {"ninja"}
