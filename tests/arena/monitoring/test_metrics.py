@@ -13,8 +13,7 @@ from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from arena.models import Comparison, ImportJob
-from arena.monitoring import recorded
+from arena.models import ImportJob
 from judging.models import ProposalCall
 from leaderboard.models import Refresh
 from leaderboard.refreshing import services
@@ -32,25 +31,6 @@ def read(client: Any, **headers: str) -> dict[str, float]:
     return {
         name: float(value) for name, value in re.findall(r"^([^#\s].*?) ([\d.e+-]+)$", text, re.MULTILINE)
     }
-
-
-def test_opinions_are_counted_once_and_then_only_the_new_ones(
-    monkeypatch: Any, django_assert_num_queries: Any
-) -> None:
-    monkeypatch.setattr(recorded, "MAY_COME_LATE", 1)
-    counting = recorded._Counted()
-    first, *_ = [make_comparison() for _ in range(3)]
-    assert counting.now(Comparison, "as it was") == {"import": 3}
-    make_comparison(source="api")
-    assert counting.now(Comparison, "as it was") == {"import": 3, "api": 1}
-    with django_assert_num_queries(2) as asked:
-        counting.now(Comparison, "as it was")
-    assert (
-        f">= {first.pk + 3}" in asked.captured_queries[1]["sql"]
-        or f"> {first.pk + 2}" in (asked.captured_queries[1]["sql"])
-    )
-    first.study.delete()
-    assert counting.now(Comparison, "changed") == {"import": 2, "api": 1}
 
 
 def test_they_are_what_the_rows_say(client: Any) -> None:
@@ -140,12 +120,10 @@ def test_no_label_holds_what_people_wrote(client: Any) -> None:
 def test_they_take_few_queries(client: Any) -> None:
     make_comparison()
     client.get("/metrics")
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         client.get("/metrics")
     # PostgreSQL is asked whether it answers on a connection of its own.
-    assert len([query for query in queries if query["sql"] != "SELECT 1"]) == 22
+    assert len([query for query in queries if query["sql"] != "SELECT 1"]) == 18
 
 
 def test_without_a_token_only_this_machine_reads_them(client: Any) -> None:
