@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final
 
-from leaderboard.pages.wording import FEWEST_PAIRS, agreement_word, counted, number_range, signed, verb
+from leaderboard.pages.format import counted, number_range, signed
+from leaderboard.pages.wording import FEWEST_PAIRS, agreement_word, verb
 
 FEWEST_ALIKE: Final = 6
 """Prompts that are enough where all resamples give the same: with five a sign test has p = 2 / 2⁵ > 0.05."""

@@ -29,8 +29,8 @@ from leaderboard.pages.figure import (
     vertical_line,
     wrapped,
 )
+from leaderboard.pages.format import counted, number_range, signed
 from leaderboard.pages.table import Matrix
-from leaderboard.pages.wording import counted, number_range, signed
 from leaderboard.snapshots.canonical import Content
 
 _LEAST_RANGE: Final = 0.3

@@ -35,9 +35,10 @@ from leaderboard.agreement.table import (
 from leaderboard.agreement.verdict import Verdict, verdict
 from leaderboard.models import Snapshot
 from leaderboard.pages.dots import Axis
+from leaderboard.pages.format import number_range, signed
 from leaderboard.pages.page import NoRatingsError, Panel, step
 from leaderboard.pages.switches import Switch
-from leaderboard.pages.wording import FEWEST_PAIRS, enumerated, number_range, signed
+from leaderboard.pages.wording import FEWEST_PAIRS, enumerated
 from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.rater_kinds.page import (
     FEW_KINDS,

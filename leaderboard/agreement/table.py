@@ -7,18 +7,9 @@ from typing import Final
 
 from leaderboard.agreement.claim import Claim, claim, strength
 from leaderboard.bias.table import equals
+from leaderboard.pages.format import counted, number_range, percent, percent_range, share_points, signed
 from leaderboard.pages.table import Cell, DataTable, Matrix, percent_cell
-from leaderboard.pages.wording import (
-    FEWEST_PAIRS,
-    agreement_word,
-    counted,
-    enumerated,
-    number_range,
-    percent,
-    percent_range,
-    signed,
-    verb,
-)
+from leaderboard.pages.wording import FEWEST_PAIRS, agreement_word, enumerated, verb
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import ALL_CATEGORIES
 
@@ -421,19 +412,19 @@ def difference_sentence(content: Content) -> str:
     if row is None:
         return ""
     low, high = row["difference_low"], row["difference_high"]
-    ends = "" if low is None else f" ({content['level']:g}% interval {_points(low)} to {_points(high)})"
+    ends = (
+        ""
+        if low is None
+        else f" ({content['level']:g}% interval {share_points(low)} to {share_points(high)})"
+    )
     certain = row["p_adjusted"] < _LEVEL and low is not None and not low <= 0 <= high
     chance = "is more than chance explains" if certain else "may be chance"
     return (
         f"Over {counted(row['pairs'], 'pair')} that people rated too, {row['one']} has people’s verdict in "
         f"{percent(row['one_right'])} and {row['other']} in {percent(row['other_right'])}. The difference of "
-        f"{_points(row['difference'])} points{ends} {chance} (McNemar’s exact test by prompt, p "
+        f"{share_points(row['difference'])} points{ends} {chance} (McNemar’s exact test by prompt, p "
         f"{equals(row['p_adjusted'])} after Holm)."
     )
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:+.1f}".replace("-", "−").replace("+0.0", "0.0").replace("−0.0", "0.0")
 
 
 def differences_table(tests: Sequence[Content]) -> DataTable:

@@ -21,17 +21,15 @@ import numpy.typing as npt
 from leaderboard.agreement.claim import Claim, claim, measured, pairs_of, people_said, said, unsaid
 from leaderboard.agreement.table import with_people
 from leaderboard.bias.content import in_one_order
+from leaderboard.pages.format import counted, signed, whole_percent
 from leaderboard.pages.wording import (
     clear_side,
-    counted,
     judge_called,
     number_word,
     paragraph,
     share_of,
-    signed,
     some_judges,
     verb,
-    whole_percent,
 )
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import METHOD_NAMES

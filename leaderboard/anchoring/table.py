@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
+from leaderboard.pages.format import counted
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.wording import counted, enumerated, paragraph
+from leaderboard.pages.wording import enumerated, paragraph
 from leaderboard.snapshots.canonical import Content
 
 ESTIMATES: Final = {"": "Anchored", "human": "People alone", "judge": "Judge alone"}

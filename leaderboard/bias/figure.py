@@ -26,7 +26,7 @@ from leaderboard.pages.figure import (
     title,
     vertical_line,
 )
-from leaderboard.pages.wording import counted, percent, percent_range
+from leaderboard.pages.format import counted, percent, percent_range
 
 # On a phone a bar is as wide as a few letters.
 _HYPHENATED: Final = {

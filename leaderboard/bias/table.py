@@ -14,16 +14,17 @@ from leaderboard.bias.content import (
     ScoreDifferences,
     in_one_order,
 )
-from leaderboard.pages.table import Cell, DataTable, percent_cell
-from leaderboard.pages.wording import (
-    clear_side,
+from leaderboard.pages.format import (
     counted,
+    number,
     number_range,
     percent,
     percent_range,
     probability,
     signed,
 )
+from leaderboard.pages.table import Cell, DataTable, percent_cell
+from leaderboard.pages.wording import clear_side
 
 _UNSCORED: Final = ("empty", "out_of_range", "unparsable", "truncated", "refused", "undecided")
 
@@ -323,7 +324,7 @@ PER_DOUBLING: Final = "log-odds of winning per doubling"
 
 
 def difference(each: LengthBin) -> str:
-    low, high = _number(each["low"]), _number(each["high"])
+    low, high = number(each["low"], "g"), number(each["high"], "g")
     return low if low == high else f"{low} to {high}"
 
 
@@ -331,12 +332,8 @@ def short_differences(bins: Sequence[LengthBin]) -> list[str]:
     """The differences of all bins for an axis; the outermost are open."""
     found = [difference(each) for each in bins]
     if len(bins) > 1:
-        found[0], found[-1] = f"≤ {_number(bins[0]['high'])}", f"≥ {_number(bins[-1]['low'])}"
+        found[0], found[-1] = f"≤ {number(bins[0]['high'], 'g')}", f"≥ {number(bins[-1]['low'], 'g')}"
     return found
-
-
-def _number(value: float) -> str:
-    return f"{value:g}".replace("-", "−")
 
 
 def length_table(label: str, measure: LengthEffect) -> DataTable:

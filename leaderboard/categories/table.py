@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from leaderboard.pages.format import counted
 from leaderboard.pages.table import Cell, DataTable
-from leaderboard.pages.wording import counted, enumerated, verb
+from leaderboard.pages.wording import enumerated, verb
 from leaderboard.snapshots.canonical import Content
 from leaderboard.standings.table import Row, ranks_shown, standing_rows
 

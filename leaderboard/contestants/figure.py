@@ -16,7 +16,7 @@ from leaderboard.pages.figure import (
     title,
     vertical_line,
 )
-from leaderboard.pages.wording import counted
+from leaderboard.pages.format import counted
 
 
 def places(rows: Sequence[Placed], level: float) -> Figure:

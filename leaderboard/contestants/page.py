@@ -33,10 +33,11 @@ from leaderboard.contestants.table import (
     placed_table,
 )
 from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.pages.format import whole_percent
 from leaderboard.pages.page import Panel, step
 from leaderboard.pages.setting_page import OF_ALL_CATEGORIES, SettingPage
 from leaderboard.pages.shell import visible
-from leaderboard.pages.wording import enumerated, on_intervals, whole_percent
+from leaderboard.pages.wording import enumerated, on_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find, is_held
 from leaderboard.snapshots.levels import at_level

@@ -15,7 +15,7 @@ from leaderboard.pages.figure import (
     names_axis,
     title,
 )
-from leaderboard.pages.wording import counted
+from leaderboard.pages.format import counted
 from leaderboard.snapshots.canonical import Content
 
 _GAP: Final = 0.27

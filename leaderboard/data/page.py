@@ -28,9 +28,9 @@ from leaderboard.data.table import (
 )
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
+from leaderboard.pages.format import counted
 from leaderboard.pages.page import Page, Panel, step
 from leaderboard.pages.switches import Switch
-from leaderboard.pages.wording import counted
 from leaderboard.rater_kinds.page import choices, ending, one_of
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.stored import Stored

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from leaderboard.pages.format import counted
 from leaderboard.pages.table import Cell, DataTable
-from leaderboard.pages.wording import counted
 from leaderboard.snapshots.canonical import Content
 
 LENGTHS: Final = {

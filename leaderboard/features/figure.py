@@ -19,7 +19,7 @@ from leaderboard.pages.figure import (
     title,
     vertical_line,
 )
-from leaderboard.pages.wording import counted, number_range, percent, percent_range, signed
+from leaderboard.pages.format import counted, number_range, percent, percent_range, signed
 from leaderboard.snapshots.canonical import Content
 
 OTHERS: Final = "Other models"

@@ -18,9 +18,9 @@ from leaderboard.features import figure, table
 from leaderboard.features.content import CHOSEN, FIELDS, Asked, seal
 from leaderboard.features.reading import TURNS, WHOLE
 from leaderboard.models import Snapshot
+from leaderboard.pages.format import number, signed
 from leaderboard.pages.page import Panel, step
 from leaderboard.pages.switches import Switch
-from leaderboard.pages.wording import signed
 from leaderboard.rater_kinds.page import choices
 from leaderboard.requirements.reading import checked_texts
 from leaderboard.snapshots.canonical import Content
@@ -126,7 +126,7 @@ class FeaturesPage(AnswersPage):
             WeakRow(
                 table.prompt_of(each, self._prompts),
                 each["contestant"],
-                f"{each['value']:#.4g}".replace("-", "−"),
+                number(each["value"], "#.4g"),
                 "–" if each["quality"] is None else signed(each["quality"]),
                 self._addresses.get(each["text"], ""),
             )

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from leaderboard.features.reading import TURNS
+from leaderboard.pages.format import counted, number_range, percent, percent_range, signed
 from leaderboard.pages.table import Cell, DataTable, percent_cell
-from leaderboard.pages.wording import correlation_word, counted, number_range, percent, percent_range, signed
+from leaderboard.pages.wording import correlation_word
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import FEWEST_PROMPTS
 from leaderboard.texts.table import some_models, strength

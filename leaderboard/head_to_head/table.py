@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.head_to_head.verdict import Decision
+from leaderboard.pages.format import number
 from leaderboard.pages.table import DataTable, percent_cell
 from leaderboard.snapshots.canonical import Content
 
@@ -104,9 +105,7 @@ class Driver:
             "length": f"where its text is the longer one, {other} where it is the shorter one",
             "category": f"in {self.one}, {other} elsewhere",
         }[self.what]
-        value, low, high = (
-            f"{100 * self.apart[key]:+.0f}".replace("-", "−") for key in ("value", "low", "high")
-        )
+        value, low, high = (number(100 * self.apart[key], "+.0f") for key in ("value", "low", "high"))
         apart = f"{value} percentage points ({level:g}% interval {low} to {high})"
         return f"{first} has a win share of {one} {where}: {apart}."
 

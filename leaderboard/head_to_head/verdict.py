@@ -8,7 +8,7 @@ from enum import StrEnum
 from statistics import NormalDist
 from typing import Any, Final
 
-from leaderboard.pages.wording import counted
+from leaderboard.pages.format import counted, number
 
 POWER: Final = 80.0
 """Chance in percent that the prompts said to be needed decide, if the difference is what it seems."""
@@ -129,7 +129,7 @@ class Decision:
         if self.verdict is Verdict.BETTER or (self.verdict is Verdict.WORSE and not self.margin):
             near, far = sorted((abs(low), abs(high)))
             return f"{self._said} by {near:.0f} to {far:.0f} points ({interval})."
-        apart = f"the scores differ by {_signed(low)} to {_signed(high)} points ({interval})"
+        apart = f"the scores differ by {number(low, '+.0f')} to {number(high, '+.0f')} points ({interval})"
         return f"{self._said}: {apart}."
 
     @property
@@ -193,10 +193,6 @@ def result(first: str, second: str, own: Mapping[str, Any], ends: Ends = (None, 
     interval = f" ({low}–{high}%)" if low and high else ""
     counts = counted(own["games"], "rating")
     return f"{first} has a win share of {share:.0%}{interval} against {second} in {counts}."
-
-
-def _signed(points: float) -> str:
-    return f"{points:+.0f}".replace("-", "−")
 
 
 def about(number: int) -> str:

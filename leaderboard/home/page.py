@@ -21,10 +21,10 @@ from arena.rating import trying
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.cards import Card, cards
 from leaderboard.pages.dots import Axis
+from leaderboard.pages.format import counted, in_percent, percent
 from leaderboard.pages.kept import MARKS
 from leaderboard.pages.marks import MarksOfAll
 from leaderboard.pages.tabs import landing
-from leaderboard.pages.wording import counted, percent
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.levels import at_level
 from leaderboard.snapshots.presentation import leading_sentence, ranks_written
@@ -186,7 +186,7 @@ def _judges(study: Study, snapshot: Snapshot) -> tuple[str, Leaders]:
     page = TrustPage.read(study, snapshot, {}, operator=False)
     found = [row for row in page.rows if row.is_judge and row.share is not None]
     columns = ("accuracy", "low", "high")
-    drawn = [[_in_percent(row.number(name)) for name in columns] for row in found[:LEADERS]]
+    drawn = [[in_percent(row.number(name)) for name in columns] for row in found[:LEADERS]]
     axis = Axis.around(share for shares in drawn for share in shares if share is not None)
     if axis is None:
         return page.verdict[0], Leaders()
@@ -204,10 +204,6 @@ def _judges(study: Study, snapshot: Snapshot) -> tuple[str, Leaders]:
     )
     heading = SafeString(axis.heading())
     return page.verdict[0], Leaders(tuple(leaders), heading, len(found), "Judge", "Right")
-
-
-def _in_percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
 
 
 def _rated_by(user: Visitor) -> set[int]:

@@ -14,7 +14,8 @@ from leaderboard.agreement.table import category_names, without_pools
 from leaderboard.judges.measuring import beside, side_by_side
 from leaderboard.judges.spending import spending_of
 from leaderboard.judges.table import NONE, Line, lines, spent
-from leaderboard.pages.wording import counted, on_intervals, signed
+from leaderboard.pages.format import counted, signed
+from leaderboard.pages.wording import on_intervals
 from leaderboard.rater_kinds.flags import flags_of
 from leaderboard.rater_kinds.judge_facts import judge_facts
 from leaderboard.snapshots.canonical import Content

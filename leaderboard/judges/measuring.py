@@ -16,7 +16,8 @@ from arena.models import Comparison, Study
 from leaderboard.agreement.coefficients import agreement
 from leaderboard.bias.content import in_one_order
 from leaderboard.bias.measures import own_family, ratings
-from leaderboard.pages.wording import FEWEST_PAIRS, counted
+from leaderboard.pages.format import counted
+from leaderboard.pages.wording import FEWEST_PAIRS
 from leaderboard.rater_kinds.families import kin_of
 from leaderboard.snapshots import columns
 from leaderboard.snapshots.canonical import Table, canonical

@@ -14,7 +14,8 @@ from arena.pages.permissions import OperatorRequest, operator
 from judging.models import Judge, JudgeRun
 from leaderboard.agreement.table import with_people
 from leaderboard.models import Snapshot
-from leaderboard.pages.wording import FEWEST_PAIRS, number_range, signed
+from leaderboard.pages.format import number_range, signed
+from leaderboard.pages.wording import FEWEST_PAIRS
 from leaderboard.snapshots.stored import Stored
 
 

@@ -22,10 +22,11 @@ from leaderboard.judges.table import Line, Spending
 from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import Computed
 from leaderboard.pages.figure import MOST_SERIES
+from leaderboard.pages.format import counted
 from leaderboard.pages.marks import digests
 from leaderboard.pages.page import NoRatingsError, Page, Panel
 from leaderboard.pages.shell import is_staff
-from leaderboard.pages.wording import counted, on_intervals, with_intervals
+from leaderboard.pages.wording import on_intervals, with_intervals
 from leaderboard.rater_kinds.flags import flags_of, sentences
 from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
 from leaderboard.rater_kinds.page import check_raters, ending, labels

@@ -6,8 +6,8 @@ from typing import Final
 
 from leaderboard.agreement.table import PEARSON_WITH_MEAN, same_category
 from leaderboard.bias.table import unscored_words
+from leaderboard.pages.format import counted, in_points, number, signed
 from leaderboard.pages.table import Cell, DataTable
-from leaderboard.pages.wording import counted, in_points, signed
 from leaderboard.snapshots.canonical import Content
 
 Spending = Mapping[str, Content | None]
@@ -69,7 +69,7 @@ def percent(value: float) -> str:
 
 
 def whole(value: float) -> str:
-    return f"{value:,.0f}".replace("-", "−")
+    return number(value, ",.0f")
 
 
 def _of(content: Content | None, name: str, n: str = "") -> Measured:

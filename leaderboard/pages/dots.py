@@ -10,6 +10,8 @@ from functools import cached_property
 from math import ceil, floor, log10
 from typing import Final
 
+from leaderboard.pages.format import number
+
 HEIGHT: Final = 20
 ROW: Final = 300
 """Grid lines are this long, both ways: the cell cuts them, so that they run through every row."""
@@ -49,13 +51,13 @@ class Axis:
         while True:
             step = _step(step)
             found = [number * step for number in range(ceil(self.low / step), floor(self.high / step) + 1)]
-            longest = max((len(_tick(number)) for number in found), default=0)
+            longest = max((len(number(tick, ".10g")) for tick in found), default=0)
             if len(found) <= (4 if longest < 4 else 3):
                 return found
             step *= 1.01
 
     def heading(self) -> str:
-        named = {tick: _tick(tick) for tick in self.ticks if self._is_clear(tick)}
+        named = {tick: number(tick, ".10g") for tick in self.ticks if self._is_clear(tick)}
         if self.chance is not None:
             named[self.chance] = "chance"
         return _svg("".join(self._mark(value, text) for value, text in named.items()), "dots-axis")
@@ -96,10 +98,6 @@ class Axis:
         drawn += _line(start, 7, start, 13) if low >= self.low else _arrow(start, 5)
         drawn += _line(end, 7, end, 13) if high <= self.high else _arrow(end, -5)
         return f'<g class="dots-arms">{drawn}</g>'
-
-
-def _tick(number: float) -> str:
-    return f"{number:.10g}".replace("-", "−")
 
 
 def _line(x: str, y: int, to_x: str, to_y: int) -> str:

@@ -11,9 +11,9 @@ from arena.models import Comparison, Rater
 from arena.models.querysets import SelectorError
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import series_look
+from leaderboard.pages.format import counted
 from leaderboard.pages.page import NoRatingsError, Page
 from leaderboard.pages.switches import Switch, switches
-from leaderboard.pages.wording import counted
 from leaderboard.snapshots.presentation import ratings_given
 from leaderboard.snapshots.settings import (
     EXPECTED_RATINGS,

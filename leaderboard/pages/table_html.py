@@ -5,9 +5,9 @@ from typing import Final
 
 from django.utils.safestring import SafeString, mark_safe
 
+from leaderboard.pages.format import number, probability
 from leaderboard.pages.page import Panel
 from leaderboard.pages.table import Arranged, Cell, Column
-from leaderboard.pages.wording import probability
 
 _TWO_ROWS: Final = ' rowspan="2"'
 
@@ -92,6 +92,5 @@ def cell(value: Cell, places: int = 2) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):
-        number = f"{value:.{places if abs(value) < 10 else 1 if abs(value) < 100 else 0}f}"
-        return number.replace("-", "−")
-    return f"{value:,}".replace("-", "−") if isinstance(value, int) else str(value)
+        return number(value, f".{places if abs(value) < 10 else 1 if abs(value) < 100 else 0}f")
+    return number(value, ",") if isinstance(value, int) else str(value)

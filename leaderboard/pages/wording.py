@@ -40,25 +40,6 @@ def _word(value: float, steps: tuple[tuple[float, str], ...]) -> str:
     return next((word for limit, word in steps if round(value, 2) <= limit), steps[-1][1])
 
 
-def seconds(number: float) -> str:
-    """As "3.2 s", "45 s" or "3 min"."""
-    return (
-        f"{number:.1f} s" if number < 10 else f"{number:.0f} s" if number < 120 else f"{number / 60:.0f} min"
-    )
-
-
-def percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f}%"
-
-
-def whole_percent(share: float) -> str:
-    return f"{100 * share:.0f}%"
-
-
-def percent_range(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{100 * low:.1f}–{100 * high:.1f}%"
-
-
 def on_intervals(words: str, found: object) -> str:
     """``words`` on the intervals of a content, or that it gives none."""
     return words if gives_interval(found) else "These numbers give no interval."
@@ -82,35 +63,6 @@ def gives_interval(found: object) -> bool:
         ends = (end for key, end in found.items() if key == "low" or key.endswith("_low"))
         return any(end is not None for end in ends) or any(map(gives_interval, found.values()))
     return isinstance(found, list | tuple) and any(map(gives_interval, found))
-
-
-def number_range(low: float | None, high: float | None) -> str:
-    """ "0.42–0.55"; with "to" where a minus would stand beside the dash."""
-    if low is None or high is None:
-        return ""
-    ends = signed(low), signed(high)
-    return (" to " if any("−" in end for end in ends) else "–").join(ends)
-
-
-def signed(value: float) -> str:
-    """Two decimals with a true minus sign, and no minus before a zero."""
-    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
-
-
-def in_points(preference: float) -> float:
-    """A difference of preferences on [-1, 1] in points on a scale of 1–8, which readers know."""
-    return 3.5 * preference
-
-
-def probability(p: float | None) -> str:
-    if p is None:
-        return "–"
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: "1 pair", "1,203 pairs"."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 _SMALL: Final = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

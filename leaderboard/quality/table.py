@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from leaderboard.pages.format import seconds, signed, whole_percent
 from leaderboard.pages.table import Cell
-from leaderboard.pages.wording import seconds, signed
 from leaderboard.quality.measures import FEWEST, Figures
 from leaderboard.stats.clustered_means import Estimate
 from leaderboard.stats.intervals import Share
@@ -62,10 +62,6 @@ def share(found: Share | Estimate) -> Shown:
         return NOTHING
     note = f"{_between(found.low, found.high)}n\u00a0{found.n:,}"
     return Shown(whole_percent(found.value), note, found.value)
-
-
-def whole_percent(value: float) -> str:
-    return f"{100 * value:.0f}%"
 
 
 def shown_agreement(agreement: WithOthers) -> Shown:

@@ -11,7 +11,7 @@ from django.db.models import Case, F, IntegerField, Value, When
 
 from arena.models import Answer, Rater, Score, Study
 from arena.models.querysets import left_out_raters
-from leaderboard.pages.wording import signed
+from leaderboard.pages.format import signed
 from leaderboard.quality.measures import (
     LEVEL,
     Check,

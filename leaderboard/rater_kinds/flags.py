@@ -10,7 +10,7 @@ from django.conf import settings
 
 from arena.models import Study
 from leaderboard.models import Snapshot
-from leaderboard.pages.wording import counted, in_points
+from leaderboard.pages.format import counted, in_points, number
 from leaderboard.rater_kinds.families import Kin, kin_of, named, warning
 
 Kind = Literal["competes", "family", "unscored", "self-preference"]
@@ -99,7 +99,7 @@ def _may_be_chance(measured: Mapping[str, Any]) -> bool:
 
 
 def _signed(preference: float) -> str:
-    return f"{round(in_points(preference), 2) + 0.0:+.2f}".replace("-", "−")
+    return number(round(in_points(preference), 2) + 0.0, "+.2f")
 
 
 def judge_flags(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from leaderboard.agreement.claim import Claim, claim, measured, people_said, said, unsaid
+from leaderboard.pages.format import signed, whole_percent
 from leaderboard.pages.wording import (
     FEWEST_PAIRS,
     clear_side,
@@ -11,10 +12,8 @@ from leaderboard.pages.wording import (
     number_word,
     paragraph,
     share_of,
-    signed,
     some_judges,
     verb,
-    whole_percent,
 )
 from leaderboard.raters.table import Kind
 

@@ -11,6 +11,7 @@ from django.urls import reverse
 from arena.models import Study
 from leaderboard.models import Release, Snapshot
 from leaderboard.pages.cards import comparisons
+from leaderboard.pages.format import number
 from leaderboard.pages.page import Page, Panel
 from leaderboard.pages.table import Cell, DataTable
 from leaderboard.releases import changes
@@ -75,7 +76,7 @@ class ChangesPage(Page):
             after, before = (comparisons(each.snapshot, kind) for each in (found.later, found.earlier))
             if kind == "panel" and not after and not before:
                 continue
-            change = f"{after - before:+,}".replace("-", "−") if after != before else "unchanged"
+            change = number(after - before, "+,") if after != before else "unchanged"
             said.append(f"Ratings by {who}: {after:,} ({change}).")
         for what in ("added", "removed"):
             names = [each.contestant for each in found.contestants if each.what == what]

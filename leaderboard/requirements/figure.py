@@ -29,7 +29,7 @@ from leaderboard.pages.figure import (
     title,
     wrapped,
 )
-from leaderboard.pages.wording import counted, percent, percent_range
+from leaderboard.pages.format import counted, in_percent, percent, percent_range
 from leaderboard.snapshots.canonical import Content
 
 RADAR: Final = (3, 12)
@@ -40,16 +40,12 @@ _BINS: Final = 5
 _LONGEST_LINE: Final = 14
 
 
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
-
-
 def shares(content: Content) -> Figure:
     """Each model in a row of its own."""
     known = [each for each in content["contestants"] if each["drfr"] is not None]
     figure = by_row(
         [each["contestant"] for each in known],
-        [(100 * each["drfr"], _percent(each["low"]), _percent(each["high"])) for each in known],
+        [(100 * each["drfr"], in_percent(each["low"]), in_percent(each["high"])) for each in known],
         [_told(each["contestant"], each) for each in known],
         "Requirements met (%)",
     )
@@ -144,7 +140,7 @@ def part_map(content: Content, kind: str, parts: Sequence[str]) -> Figure:
     models = [each["contestant"] for each in content["contestants"]]
     grid = [[each[kind].get(part) for part in parts] for each in content["contestants"]]
     trace = heat_map(
-        [[_percent(own["drfr"]) if own else None for own in row] for row in grid],
+        [[in_percent(own["drfr"]) if own else None for own in row] for row in grid],
         hovertext=[
             [
                 f"{_told(model, own)}<br>{full(part)}" if own else ""

@@ -16,10 +16,11 @@ from arena.pages.permissions import can_operate
 from judging.models import JudgeCall
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_ON_A_PHONE, MOST_SERIES
+from leaderboard.pages.format import counted, percent, percent_range
 from leaderboard.pages.page import Panel, step
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.table import DataTable, percent_cell
-from leaderboard.pages.wording import counted, percent, percent_range, verb
+from leaderboard.pages.wording import verb
 from leaderboard.rater_kinds.page import choices, ending
 from leaderboard.requirements import figure, table
 from leaderboard.requirements.beside_scores import seal as seal_scores

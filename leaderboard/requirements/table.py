@@ -5,15 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.agreement.claim import Claim, claim
+from leaderboard.pages.format import counted, number_range, percent, percent_range, signed
 from leaderboard.pages.table import Cell, DataTable, percent_cell
-from leaderboard.pages.wording import (
-    agreement_word,
-    counted,
-    number_range,
-    percent,
-    percent_range,
-    signed,
-)
+from leaderboard.pages.wording import agreement_word
 from leaderboard.requirements.content import KINDS
 from leaderboard.snapshots.canonical import Content
 from leaderboard.texts.table import Lead, few_prompts, lead

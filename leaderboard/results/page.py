@@ -26,10 +26,10 @@ from leaderboard.files.interchange import FORM_NAMES
 from leaderboard.files.views import attachment
 from leaderboard.models import Release, Snapshot, SnapshotSlice
 from leaderboard.pages.cards import rater_sets
+from leaderboard.pages.format import counted
 from leaderboard.pages.page import NotReadyError, Page
 from leaderboard.pages.shell import Published, described, not_ready, published, visible
 from leaderboard.pages.tabs import OF_TEXTS, TABS
-from leaderboard.pages.wording import counted
 from leaderboard.results.citation import Author, Citation
 from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS
 

@@ -29,7 +29,7 @@ from leaderboard.pages.figure import (
     vertical_line,
     wrapped,
 )
-from leaderboard.pages.wording import counted, number_range, signed
+from leaderboard.pages.format import counted, number_range, signed
 from leaderboard.scores.table import bins, pairs_of_raters
 from leaderboard.snapshots.canonical import Content
 

@@ -14,9 +14,9 @@ from arena.models import Study
 from arena.pages.permissions import can_operate
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
+from leaderboard.pages.format import counted, number_range, signed
 from leaderboard.pages.page import Panel, step
 from leaderboard.pages.switches import Switch
-from leaderboard.pages.wording import counted, number_range, signed
 from leaderboard.rater_kinds.page import choices
 from leaderboard.scores import figure, table
 from leaderboard.scores.content import Asked, seal

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from leaderboard.pages.wording import counted, on_intervals
+from leaderboard.pages.format import counted
+from leaderboard.pages.wording import on_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 

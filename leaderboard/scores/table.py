@@ -4,14 +4,9 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any, Final
 
+from leaderboard.pages.format import counted, number_range, signed
 from leaderboard.pages.table import Cell, DataTable, percent_cell
-from leaderboard.pages.wording import (
-    correlation_word,
-    counted,
-    enumerated,
-    number_range,
-    signed,
-)
+from leaderboard.pages.wording import correlation_word, enumerated
 from leaderboard.snapshots.canonical import Content
 from leaderboard.texts.table import Lead, few_prompts, lead, some_models, strength
 

@@ -24,8 +24,8 @@ from leaderboard.pages.figure import (
     series_look,
     title,
 )
+from leaderboard.pages.format import counted
 from leaderboard.pages.table import Matrix
-from leaderboard.pages.wording import counted
 
 
 def intervals(order: Sequence[str], boards: Sequence[tuple[str, Mapping[str, Any]]]) -> Figure:

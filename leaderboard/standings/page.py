@@ -17,6 +17,7 @@ from leaderboard.agreement.verdict import Verdict
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.cards import comparisons, not_rated
 from leaderboard.pages.figure import MOST_NUMBERS, MOST_ON_A_PHONE
+from leaderboard.pages.format import counted
 from leaderboard.pages.page import (
     MOST_INLINE,
     MOST_ROWS,
@@ -31,7 +32,7 @@ from leaderboard.pages.shell import Published, not_ready, published
 from leaderboard.pages.switches import Option, Switch
 from leaderboard.pages.table import DataTable, Matrix
 from leaderboard.pages.tabs import OF_TEXTS, landing
-from leaderboard.pages.wording import counted, on_intervals
+from leaderboard.pages.wording import on_intervals
 from leaderboard.rater_kinds.flags import Flag, preference_sentence, snapshot_flags
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import Found, find

@@ -8,8 +8,9 @@ from statistics import NormalDist
 from typing import Any, Final, Self
 
 from arena.data.formats.writing import Table, Type
+from leaderboard.pages.format import counted
 from leaderboard.pages.table import Cell, DataTable, Matrix
-from leaderboard.pages.wording import counted, verb
+from leaderboard.pages.wording import verb
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import (
     METHOD_NAMES,

@@ -11,10 +11,10 @@ from django.utils.safestring import SafeString, mark_safe
 from arena.models import Study
 from arena.texts import markdown
 from leaderboard.models import Snapshot
+from leaderboard.pages.format import counted
 from leaderboard.pages.switches import Option, Switch
 from leaderboard.pages.table_html import data_table
 from leaderboard.pages.tabs import TABS, tabs
-from leaderboard.pages.wording import counted
 
 register = template.Library()
 

@@ -2,11 +2,11 @@
 
 from django import template
 
-from leaderboard.pages import wording
+from leaderboard.pages.format import seconds
 
 register = template.Library()
 
-register.filter("seconds", wording.seconds)
+register.filter("seconds", seconds)
 
 
 @register.filter

@@ -6,7 +6,7 @@ from django import template
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.pages.wording import percent_range
+from leaderboard.pages.format import percent_range
 from leaderboard.trust.page import TrustPage
 from leaderboard.trust.table import ACCURACY, Column, Row
 

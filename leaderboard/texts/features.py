@@ -8,6 +8,7 @@ from itertools import groupby
 
 from arena.features.known import ENDS, Named, Variant
 from arena.models import Completion, CompletionFeature
+from leaderboard.pages.format import number
 
 
 @dataclass(frozen=True)
@@ -34,16 +35,12 @@ def _key(feature: CompletionFeature) -> tuple[int, str, str, str]:
 def _row(same: list[CompletionFeature]) -> FeatureRow:
     one = same[0]
     named = Named.read(one.name)
-    shown = _between(same) if one.variant == Variant.BOUNDS else _number(one.value)
+    shown = _between(same) if one.variant == Variant.BOUNDS else number(one.value, ".4g")
     return FeatureRow(named.label, one.turn, shown, Variant(one.variant).label, one.source)
 
 
 def _between(bounds: Iterable[CompletionFeature]) -> str:
-    found = {Named.read(each.name).end: _number(each.value) for each in bounds}
+    found = {Named.read(each.name).end: number(each.value, ".4g") for each in bounds}
     if len(found) == len(ENDS):
         return "–".join(found[end] for end in ENDS)
     return next(f"{ENDS[end]} {value}" for end, value in found.items())
-
-
-def _number(value: float) -> str:
-    return f"{value:.4g}".replace("-", "−")

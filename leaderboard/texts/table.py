@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from leaderboard.agreement.claim import FEWEST_ALIKE
+from leaderboard.pages.format import counted, number_range, signed
 from leaderboard.pages.table import Cell, DataTable
-from leaderboard.pages.wording import counted, enumerated, number_range, number_word, signed, verb
+from leaderboard.pages.wording import enumerated, number_word, verb
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import FEWEST_PROMPTS
 

@@ -25,7 +25,7 @@ from leaderboard.pages.figure import (
     title,
     vertical_line,
 )
-from leaderboard.pages.wording import counted, percent, percent_range
+from leaderboard.pages.format import counted, percent, percent_range, share_points
 from leaderboard.snapshots.canonical import Content
 from leaderboard.trust.table import CellOf, Model, Row, bins
 
@@ -102,7 +102,7 @@ def _told(each: CellOf | None) -> str:
     if apart is None or apart["difference"] is None:
         return own
     holm = "" if apart["p_adjusted"] is None else f", p {apart['p_adjusted']:.3f} by Holm"
-    points = f"{100 * apart['difference']:+.1f}".replace("-", "−")
+    points = share_points(apart["difference"])
     return f"{own}<br>{points} points beside {full(apart['base'])}{holm}"
 
 

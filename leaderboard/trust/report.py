@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from leaderboard.pages.wording import counted, enumerated, on_intervals
+from leaderboard.pages.format import counted
+from leaderboard.pages.wording import enumerated, on_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 from leaderboard.snapshots.settings import LABELS

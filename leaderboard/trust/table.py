@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Final
 
+from leaderboard.pages.format import counted, number, number_range, percent, percent_range
 from leaderboard.pages.table import Cell, DataTable, percent_cell
-from leaderboard.pages.wording import counted, enumerated, number_range, percent, percent_range
+from leaderboard.pages.wording import enumerated
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import LABELS, PEOPLE
 
@@ -156,7 +157,7 @@ def chance(content: Content, part: str = "") -> float | None:
 
 
 def _points(share: float | None) -> str:
-    return NONE if share is None else f"{100 * share:.1f}".replace("-", "−")
+    return NONE if share is None else number(100 * share, ".1f")
 
 
 Price = tuple[float, str]
@@ -297,7 +298,7 @@ def _share(key: str, name: str, label: str, help: str) -> Column:
 def _coefficient(name: str, label: str, help: str) -> Column:
     def text(row: Row) -> str:
         value = row.number(name)
-        return NONE if value is None else f"{value:.2f}".replace("-", "−")
+        return NONE if value is None else number(value, ".2f")
 
     def ends(row: Row) -> str:
         return number_range(row.number(f"{name}_low"), row.number(f"{name}_high"))

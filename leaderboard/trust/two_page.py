@@ -15,9 +15,9 @@ from django.urls import reverse
 
 from arena.models import Pair, Study
 from leaderboard.models import Snapshot
+from leaderboard.pages.format import counted, probability
 from leaderboard.pages.page import NoNumbersError, Page
 from leaderboard.pages.switches import Switch
-from leaderboard.pages.wording import counted, probability
 from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
 from leaderboard.rater_kinds.page import choices, ending, one_of
 from leaderboard.stats.checks import BoolArray, IntArray

@@ -15,11 +15,11 @@ from django.urls import reverse
 from arena.data.export import pair_sides
 from arena.models import Pair, Study
 from leaderboard.models import Snapshot
+from leaderboard.pages.format import counted
 from leaderboard.pages.page import NoNumbersError
 from leaderboard.pages.shell import Published
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.wording import counted
 from leaderboard.rater_kinds.page import choices
 from leaderboard.snapshots.settings import UnknownSettingError
 from leaderboard.trust import tags

@@ -8,7 +8,8 @@ from arena.management.command import ArenaCommand
 from arena.models import Completion
 from leaderboard.local_features.measuring import Measuring, Summary
 from leaderboard.local_features.model import Dropout, LocalModel, LocalModelError, Wanted
-from leaderboard.pages.wording import counted, enumerated
+from leaderboard.pages.format import counted
+from leaderboard.pages.wording import enumerated
 from leaderboard.terminal.options import flag, number, study_named
 
 

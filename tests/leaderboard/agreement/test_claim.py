@@ -18,7 +18,8 @@ from leaderboard.agreement.table import (
     with_people_by_category,
 )
 from leaderboard.agreement.verdict import Standing, verdict
-from leaderboard.pages.wording import FEWEST_PAIRS, signed
+from leaderboard.pages.format import signed
+from leaderboard.pages.wording import FEWEST_PAIRS
 from leaderboard.stats import Method
 from tests.leaderboard.agreement.claims import rating
 from tests.leaderboard.agreement.test_agreement_slices import choice, study

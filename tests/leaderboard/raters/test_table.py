@@ -23,7 +23,7 @@ from leaderboard.bias.table import (
     shown,
     told_apart,
 )
-from leaderboard.pages import wording
+from leaderboard.pages import format, wording
 from leaderboard.rater_kinds import families
 from leaderboard.raters.table import Kind, summary
 from leaderboard.raters.verdict import of_one
@@ -109,8 +109,8 @@ def test_every_coefficient_has_a_word_and_no_minus_before_a_zero(value):
 
 
 def test_numbers_have_no_minus_before_a_zero():
-    assert wording.signed(-0.001) == "0.00"
-    assert wording.signed(-0.5) == "−0.50"
+    assert format.signed(-0.001) == "0.00"
+    assert format.signed(-0.5) == "−0.50"
 
 
 def test_what_is_missing_has_dashes_and_says_why():

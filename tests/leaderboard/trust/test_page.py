@@ -11,7 +11,7 @@ from leaderboard.files.bundle.archive import RIGHT_ANSWERS, Reader
 from leaderboard.files.bundle.recomputing import recompute
 from leaderboard.files.bundle.right_answers import right_answers_from
 from leaderboard.models import SnapshotSlice
-from leaderboard.pages.wording import percent
+from leaderboard.pages.format import percent
 from leaderboard.refreshing import computing, services
 from tests import factories
 from tests.leaderboard.reading import printed, records, text, words
