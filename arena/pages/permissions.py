@@ -9,7 +9,6 @@ from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError
-from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -46,43 +45,29 @@ def is_staff(user: Visitor) -> bool:
     return bool(user.is_authenticated and user.is_active and user.is_staff)
 
 
-def role_in(user: Visitor, study: Study) -> Role | None:
-    """This person's role; staff accounts are operators of all studies."""
-    if is_staff(user):
-        return Role.OPERATOR
-    if not (user.is_authenticated and user.is_active):
-        return None
-    found = Membership.objects.filter(study=study, rater__user=user).values_list("role", flat=True).first()
-    return Role(found) if found else None
-
-
-def can_operate(user: Visitor, study: Study) -> bool:
-    return role_in(user, study) is Role.OPERATOR
-
-
-def can_view(user: Visitor, study: Study) -> bool:
-    """Return True if this person may see the results; raters of a private study would be swayed."""
-    return study.is_public or role_in(user, study) in (Role.VIEWER, Role.OPERATOR)
-
-
-def viewable(user: Visitor) -> StudyQuerySet:
-    """The studies for which ``can_view`` holds."""
-    if is_staff(user):
-        return Study.objects.all()
-    if not (user.is_authenticated and user.is_active):
-        return Study.objects.public()
-    lets_in = Membership.objects.filter(rater__user=user, role__in=[Role.VIEWER, Role.OPERATOR])
-    return Study.objects.filter(Q(visibility=Study.Visibility.PUBLIC) | Q(pk__in=lets_in.values("study")))
-
-
-def operable(user: Visitor) -> StudyQuerySet:
-    """The studies for which ``can_operate`` holds."""
+def _in_roles(user: Visitor, *roles: Role) -> StudyQuerySet:
+    """Return the studies in which this person has one of these roles; staff accounts operate all."""
     if is_staff(user):
         return Study.objects.all()
     if not (user.is_authenticated and user.is_active):
         return Study.objects.none()
-    run_by = Membership.objects.filter(rater__user=user, role=Role.OPERATOR)
-    return Study.objects.filter(pk__in=run_by.values("study"))
+    held = Membership.objects.filter(rater__user=user, role__in=roles)
+    return Study.objects.filter(pk__in=held.values("study"))
+
+
+def operable(user: Visitor) -> StudyQuerySet:
+    """Return the studies that this person operates."""
+    return _in_roles(user, Role.OPERATOR)
+
+
+def can_operate(user: Visitor, study: Study) -> bool:
+    return is_staff(user) or operable(user).filter(pk=study.pk).exists()
+
+
+def viewable(user: Visitor) -> StudyQuerySet:
+    """Return the studies whose results this person may see; raters of a private study would be swayed."""
+    found = _in_roles(user, Role.VIEWER, Role.OPERATOR)
+    return found if is_staff(user) else found | Study.objects.public()
 
 
 def operator(
