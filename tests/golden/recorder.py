@@ -29,15 +29,19 @@ from tests.golden.golden import WHOLE, Golden, cut, read_file
 from tests.golden.reading import read_frame, read_page
 from tests.leaderboard.reading import computed
 
-STARTS: Final = ("/", "/rate/", "/operate/", "/judging/", "/methodology/", "/account/password/", "/admin/")
 LONGEST: Final = 250
-"""Lines of a page; the page of methods has more."""
+"""Lines of a page."""
 
 MEMBER: Final = 8
 """Lines of a file in an archive, or of one that a command wrote."""
 
 STUDY: Final = "demo-closed"
 """Asked with every parameter; other studies as they open."""
+
+STARTS: Final = (
+    *("/", "/rate/", "/operate/", "/judging/", "/methodology/", "/account/password/", "/admin/"),
+    *("/studies/demo/", f"/studies/{STUDY}/", "/studies/nowhere/", f"/studies/{STUDY}/?raters=nobody"),
+)
 
 WRONG: Final = """
 ?raters=nobody ?raters=judge:nobody ?ties=maybe ?method=magic ?category=x ?level=200 ?band=9-1
@@ -94,17 +98,13 @@ class Recorder:
         """Record all there is."""
         self._rate()
         for role in ROLES:
-            walk(self._starts(role), lambda address, role=role: self._look(role, address))
+            walk(STARTS, lambda address, role=role: self._look(role, address))
         for address in MORE.split():
             self._look("visitor", f"/studies/{STUDY}/{address}")
         self._look_for_what_is_not_there()
         self._send_forms()
         self._ask_api()
         self._run_commands()
-
-    def _starts(self, role: str) -> list[str]:
-        studies = [f"/studies/{study}/" for study in ("demo", STUDY)]
-        return [*STARTS, *studies, "/studies/nowhere/", f"/studies/{STUDY}/?raters=nobody"]
 
     def _rate(self) -> None:
         """What a rater does with forms."""
@@ -135,7 +135,7 @@ class Recorder:
         likes += self._golden.titles(_family(path))[:1]  # of another study
         like = next((each for each in likes if self._golden.has(each)), "")
         lines = _answer(reply)
-        if path.startswith("/admin/"):
+        if path.startswith(("/admin/", "/methodology/")):
             lines = cut(lines, most=25)
         self._golden.add(_family(path), title, lines, like)
         if not _is_page(reply):
