@@ -203,6 +203,11 @@ class Opinion(models.Model):
         value: float | str | None = getattr(self, "rating" if isinstance(self, Comparison) else "value")
         return value
 
+    @property
+    def in_words(self) -> str:
+        """The verdict, or the reason why there is none."""
+        return f"{self.verdict:g}" if isinstance(self.verdict, int | float) else self.verdict or self.reason
+
 
 class Comparison(Opinion):
     """A rater's opinion of a pair, in presentation order."""

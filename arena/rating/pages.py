@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from arena.models import Assignment, Comparison, Flag, Membership, Rater, Role, Score, Study
+from arena.models import Assignment, Comparison, Flag, Membership, Rater, Role, Study
 from arena.pages.operating import refuse
 from arena.pages.permissions import (
     MemberRequest,
@@ -39,7 +39,7 @@ from arena.rating.pace import FLOOR
 from arena.rating.progress import Progress, progress, progress_in, why_nothing
 from arena.rating.recording import AlreadyAnsweredError, Stored
 from arena.rating.screen import FORMS, AnswerForm, FlagForm, said_seconds
-from arena.rating.tasks import asked
+from arena.rating.tasks import TASKS, asked
 from arena.texts.markdown import summary
 from arena.texts.rendering_cache import rendered
 
@@ -261,21 +261,14 @@ def _first_error(form: AnswerForm | FlagForm) -> str:
 
 
 def _answered(request: MemberRequest, error: AlreadyAnsweredError) -> HttpResponse:
-    assignment, earlier = error.assignment, error.stored
+    assignment = error.assignment
+    earlier = TASKS[assignment.kind].given.format(error.stored[0].in_words)
     reopen = not assignments.why_swayed(request.study, assignment)
     if wants_json(request):
-        detail = f"{_said(earlier)}, perhaps in another tab. That is kept; the new one was not stored."
+        detail = f"{earlier}, perhaps in another tab. That is kept; the new one was not stored."
         return refused(detail, reopen=reopen, progress=_progress(request, can_undo=reopen))
-    context = {"study": request.study, "earlier": _said(earlier), "public_id": assignment.public_id}
+    context = {"study": request.study, "earlier": earlier, "public_id": assignment.public_id}
     return _page(request, "_answered", context | {"reopen": reopen}, REFUSED)
-
-
-def _said(earlier: Stored) -> str:
-    if isinstance(earlier[0], Comparison):
-        return f"You have already given this pair a {earlier[0].rating}"
-    if isinstance(earlier[0], Score):
-        return f"You have already given this answer the score {earlier[0].value:g}"
-    return "You have already checked this answer"
 
 
 @require_POST

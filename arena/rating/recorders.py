@@ -83,10 +83,6 @@ class Recorder:
             if number not in earlier or any(getattr(earlier[number], name) != row[name] for name in names)
         }
 
-    def in_words(self, earlier: Rows) -> str:
-        """Returns what is stored, for somebody whose other answer is refused, without a full stop."""
-        raise NotImplementedError
-
     def refuse(self, assignment: Assignment, said: Any) -> None:
         """Raise InvalidAnswerError if this is no opinion about this assignment."""
         raise NotImplementedError
@@ -148,9 +144,6 @@ class PairRecorder(Recorder):
         }
         return super().remarks(earlier, said) + [what for what, is_other in differs.items() if is_other]
 
-    def in_words(self, earlier: Rows) -> str:
-        return f"This pair is already answered with {earlier[0].rating or earlier[0].reason}"
-
     def refuse(self, assignment: Assignment, said: Rating) -> None:
         study = assignment.study
         if assignment.rater.kind == Rater.Kind.PERSON and said.points != study.points:
@@ -197,12 +190,6 @@ class ScoreRecorder(Recorder):
     task = TASKS[Assignment.Kind.SCORE]
     said = TextScore
 
-    def in_words(self, earlier: Rows) -> str:
-        score = earlier[0]
-        return (
-            f"This answer already has the score {score.reason if score.value is None else f'{score.value:g}'}"
-        )
-
     def refuse(self, assignment: Assignment, said: TextScore) -> None:
         study = assignment.study
         if assignment.rater.kind != Rater.Kind.PERSON:
@@ -226,9 +213,6 @@ class CheckRecorder(Recorder):
 
     def _number(self, row: Any) -> int:
         return int(row.question.position)
-
-    def in_words(self, earlier: Rows) -> str:
-        return "You have already checked this answer"
 
     def refuse(self, assignment: Assignment, said: Checks) -> None:
         questions, given = _questions(assignment), {each.position: each for each in said.answers}

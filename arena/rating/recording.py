@@ -199,7 +199,8 @@ def _entry(assignment: Assignment, said: Said, earlier: Rows) -> Entry:
         if not (is_repeated if is_person else is_same):
             more = f", with {' and '.join(remarks)}" if remarks else ""
             stored = list(earlier.values())
-            raise AlreadyAnsweredError(assignment, stored, f"{recorder.in_words(earlier)}{more}.")
+            words = recorder.task.stored.format(stored[0].in_words)
+            raise AlreadyAnsweredError(assignment, stored, f"{words}{more}.")
         return Entry(assignment, said, earlier, earlier, finishes=False)
     if earlier and not is_repeated and stays(assignment):
         raise NotAllowedError(

@@ -23,6 +23,8 @@ class Task:
     verdict: tuple[str, ...]
     name: str
     said: str  # rows in words, with the place of a plural's ending
+    given: str  # what a person hears who has given a verdict in another tab
+    stored: str  # the same to whoever sends another
     deed: tuple[str, str]  # what a person does, and with what
     alone: str  # what a study asks that has no other task
     beside: str  # the same beside other tasks
@@ -38,6 +40,8 @@ TASKS: Final[Mapping[str, Task]] = {
             verdict=("points", "rating", "reason"),
             name="Compare pairs",
             said="rating{} of pairs",
+            given="You have already given this pair a {}",
+            stored="This pair is already answered with {}",
             deed=("rated", "pair"),
             alone="You read two answers to the same prompt and say which one is better.",
             beside="say which of two answers to the same prompt is better",
@@ -49,6 +53,8 @@ TASKS: Final[Mapping[str, Task]] = {
             verdict=("lowest", "highest", "value", "reason"),
             name="Score answers",
             said="score{}",
+            given="You have already given this answer the score {}",
+            stored="This answer already has the score {}",
             deed=("scored", "answer"),
             alone="You read answers to prompts and give each a score from {lowest} to {highest}.",
             beside="score single answers from {lowest} to {highest}",
@@ -60,6 +66,8 @@ TASKS: Final[Mapping[str, Task]] = {
             verdict=("value", "reason"),
             name="Check requirements",
             said="check{} of requirements",
+            given="You have already checked this answer",
+            stored="You have already checked this answer",
             deed=("checked", "answer"),
             alone="You read answers and say which requirements of their prompts they meet.",
             beside="say which requirements single answers meet",
