@@ -74,7 +74,12 @@ def make_pair(**overrides: Any) -> Pair:
     overrides["prompt"] = prompt
     overrides["first"] = overrides.get("first") or make_completion(prompt=prompt)
     overrides["second"] = overrides.get("second") or make_completion(prompt=prompt)
-    return Pair.objects.create(**overrides)
+    both = {side: overrides[side] for side in ("first", "second")}
+    pair = Pair.rows.filter(**both, is_waiting=True).first() or Pair()
+    for name, value in (overrides | {"is_waiting": False}).items():
+        setattr(pair, name, value)
+    pair.save()
+    return pair
 
 
 def make_user(**overrides: Any) -> Any:

@@ -63,7 +63,7 @@ _TYPES: Final = (
 _SETTINGS: Final[Mapping[str, Type]] = {
     field.name: next((kind for column, kind in _TYPES if isinstance(field, column)), Type.TEXT)
     for field in Study._meta.concrete_fields
-    if field.name not in ("id", "revision", "paused_at")
+    if field.name not in ("id", "revision", "queue_of", "queue_lacks", "paused_at")
 }
 TABLES: Final[dict[str, Table]] = {
     "study": Table("study", _SETTINGS, complete=True),

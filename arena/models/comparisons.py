@@ -120,6 +120,10 @@ class Assignment(models.Model):
     def __str__(self) -> str:
         return self.public_id
 
+    @property
+    def is_finished(self) -> bool:
+        return self.state in (self.State.SUBMITTED, self.State.SKIPPED)
+
 
 class Opinion(models.Model):
     """What a rater said about an assignment, or in a file. A revision is a new row."""

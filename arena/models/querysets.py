@@ -116,6 +116,16 @@ class CompletionQuerySet(models.QuerySet["Completion"]):
 
 
 class PairQuerySet(models.QuerySet["Pair"]):
+    def made(self, pairs: Iterable[Pair]) -> list[Pair]:
+        """Store these pairs; those that wait in a queue wait no more."""
+        return self.bulk_create(
+            pairs,
+            batch_size=1000,
+            update_conflicts=True,
+            unique_fields=["first", "second"],
+            update_fields=["is_waiting"],
+        )
+
     def recount(self, study: Study) -> None:
         """Set the rating counters of these pairs of one study from the current comparisons that count.
 

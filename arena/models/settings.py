@@ -52,7 +52,9 @@ class Setting:
 FIGURES, QUESTION, NOTHING = Affects.FIGURES, Affects.QUESTION, Affects.NOTHING
 COMPARE, SCORE = ("compare",), ("score",)
 
-NOT_SETTINGS: Final = frozenset({"id", "paused_at", "closed_at", "revision", "created_at"})
+NOT_SETTINGS: Final = frozenset(
+    {"id", "paused_at", "closed_at", "revision", "queue_of", "queue_lacks", "created_at"}
+)
 """Columns of a study that are recorded otherwise, or chosen by nobody."""
 
 FORMS: Final[Mapping[str, Mapping[str, Setting]]] = {

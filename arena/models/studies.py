@@ -1,4 +1,4 @@
-from typing import Final
+from typing import Any, Final
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -101,6 +101,10 @@ class Study(models.Model):
     revision = models.PositiveBigIntegerField(
         default=0, editable=False, help_text="Raised whenever something other than a rating changes figures."
     )
+    queue_of = models.CharField(
+        max_length=300, blank=True, editable=False, help_text="The state of the study that its queue is of."
+    )
+    queue_lacks = models.PositiveIntegerField(default=0, editable=False, help_text="Pairs without a row yet.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = StudyQuerySet.as_manager()
@@ -322,6 +326,16 @@ class Completion(models.Model):
         return "\n\n".join(self.turns)
 
 
+AllPairs = models.Manager.from_queryset(PairQuerySet)
+
+
+class UsedPairs(AllPairs["Pair"]):
+    """The pairs that somebody was offered, or that were planned or imported."""
+
+    def get_queryset(self) -> Any:
+        return super().get_queryset().filter(is_waiting=False)
+
+
 class Pair(models.Model):
     """Two completions of one prompt; ``first`` has the smaller id.
 
@@ -338,7 +352,7 @@ class Pair(models.Model):
         CHECK = "check", "Hidden check: its right answer is known"
         TRAIN = "train", "Training, with an explanation"
 
-    prompt = models.ForeignKey(Prompt, models.CASCADE, related_name="pairs")
+    prompt = models.ForeignKey(Prompt, models.CASCADE, related_name="pairs", db_index=False)
     first = models.ForeignKey(Completion, models.CASCADE, related_name="pairs_as_first")
     second = models.ForeignKey(Completion, models.CASCADE, related_name="pairs_as_second")
     gold = models.CharField(max_length=10, choices=Gold, blank=True)
@@ -349,11 +363,29 @@ class Pair(models.Model):
     # choosing the next pair then costs the number of pairs, not of comparisons.
     people_ratings = models.PositiveIntegerField(default=0, editable=False)
     judge_ratings = models.PositiveIntegerField(default=0, editable=False)
+    # Kept by arena.rating.pair_queue.
+    queued_in = models.ForeignKey(
+        Study, models.CASCADE, null=True, blank=True, editable=False, related_name="+", db_index=False
+    )
+    turn = models.FloatField(null=True, blank=True, editable=False, help_text="Its place in the queue.")
+    is_waiting = models.BooleanField(
+        default=False, editable=False, help_text="In the queue, and never offered, planned or imported."
+    )
 
-    objects = PairQuerySet.as_manager()
+    objects = UsedPairs()
+    rows = PairQuerySet.as_manager()
+    """With those that wait."""
 
     class Meta:
         ordering = ["pk"]
+        indexes = [
+            models.Index(fields=["prompt", "is_waiting"], name="pair_of_prompt"),
+            models.Index(
+                fields=["queued_in", "people_ratings", "turn"],
+                condition=Q(queued_in__isnull=False),
+                name="pair_next",
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["first", "second"], name="pair_unique"),
             models.CheckConstraint(condition=Q(first__lt=F("second")), name="pair_first_before_second"),

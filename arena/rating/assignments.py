@@ -6,20 +6,20 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import Case, DateTimeField, F, When
+from django.db.models import Case, F, Value, When
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Flag, Membership, Pair, Purpose, Rater, Role, Study
 from arena.models.comparisons import new_seed
-from arena.models.compiled import CompiledUpdate, given
 from arena.models.querysets import AssignmentQuerySet, ComparisonQuerySet
-from arena.rating import training
+from arena.rating import pair_queue, training
 from arena.rating.accounts import rater_of
 from arena.rating.limits import Allowance, allowance
-from arena.rating.offering import History, Offered, history_of, lease_time, offer_pair
+from arena.rating.offering import lease_time, offer_pair
 from arena.rating.offering_texts import TASKS, asked_later, knows_names, offer_text, opens_more, text_tasks
 from arena.rating.opinions import InvalidAnswerError, LeaseLostError, NotAllowedError
+from arena.rating.pair_queue import QueueShortError
 from arena.rating.pairing import choose_order
 from arena.rating.publication import stays
 from arena.rating.recording import finish, own_assignment
@@ -33,13 +33,13 @@ TEXTS_OF_TASK = ("pair__prompt", "pair__first", "pair__second", "completion__pro
 
 
 class Claimed(NamedTuple):
-    """The assignment a person should work on, None if nothing is left; and what they were offered before.
+    """The study as it is, the assignment a person should work on, None if nothing is left, and their limit.
 
     allowance: what the study takes from them; None if it has no limit.
     """
 
+    study: Study
     assignment: Assignment | None
-    history: History
     allowance: Allowance | None
 
 
@@ -49,49 +49,64 @@ def claim(study: Study, rater: Rater, ahead: str | None = None, seen: float = 0)
     ahead: public id of the assignment on screen since ``seen`` seconds, to get the one after it. Raises
     NotAllowedError.
     """
-    with transaction.atomic():
-        claimed = claim_locked(lock_to_rate(study, rater), rater, ahead, seen)
+    claimed = claim_task(study, rater, ahead, seen)
     if claimed.assignment is None and claimed.allowance and claimed.allowance.is_used_up():
         raise NotAllowedError(claimed.allowance.why)
     return claimed.assignment
 
 
-def claim_locked(
+def claim_task(
     study: Study,
     rater: Rater,
     ahead: str | None = None,
     seen: float = 0,
-    *,
     membership: Membership | None = None,
 ) -> Claimed:
-    """``claim`` with study and rater locked by ``lock_to_rate``; ``membership``: the rater's, where known.
+    """``claim`` with what else a page tells; ``membership``: the rater's, where known.
 
-    Raises NotAllowedError before anything is written.
+    Raises NotAllowedError before anything is written, or Study.DoesNotExist.
     """
+    while True:
+        try:
+            with transaction.atomic():
+                return _claim(lock_to_rate(study, rater), rater, ahead, seen, membership)
+        except QueueShortError:
+            pair_queue.fill(study)
+
+
+def _claim(
+    study: Study, rater: Rater, ahead: str | None, seen: float, membership: Membership | None
+) -> Claimed:
     refuse_closed(study, rater)
     refuse_unwelcome(study, rater, membership)
     now = timezone.now()
-    history = history_of(study, rater, ahead)
-    on_screen = history.on_screen
-    if on_screen and not on_screen.is_shown:
+    on_screen, claimed = _in_hand(study, rater, ahead)
+    if on_screen and not on_screen.shown_at:
         _mark_shown(on_screen.pk, seen)
     allowed = allowance(study, rater)
-    held = [each.pk for each in history.claimed if each != on_screen and each.kind in study.tasks]
+    held = [each.pk for each in claimed if each != on_screen and each.kind in study.tasks]
     assignment = _first_held(held, now) if held else None
     if assignment is None:
         if allowed is None or not allowed.is_used_up(held=_is_to_answer(on_screen)):
-            assignment = _offer(study, rater, now, history)
-        return Claimed(assignment, history, allowed)
+            assignment = _offer(study, rater, now, on_screen)
+        return Claimed(study, assignment, allowed)
     if (ahead is None or assignment.shown_at is None) and assignment.leased_until > now + HAND_OVER:
         # One that was on screen keeps its place in the stack while it waits behind the one brought back.
         assignment.leased_until = now + lease_time()
         assignment.save(update_fields=["leased_until"])
-    return Claimed(assignment, history, allowed)
+    return Claimed(study, assignment, allowed)
 
 
-def _is_to_answer(on_screen: Offered | None) -> bool:
+def _in_hand(study: Study, rater: Rater, ahead: str | None) -> tuple[Assignment | None, list[Assignment]]:
+    """What is on screen, even if its lease ran out, and all that is claimed but for adjudications."""
+    mine = Assignment.objects.filter(study=study, rater=rater)
+    shown = mine.named(ahead).first() if ahead else None
+    return shown, list(mine.claimed().exclude(purpose=Purpose.ADJUDICATION))
+
+
+def _is_to_answer(on_screen: Assignment | None) -> bool:
     """Whether what is on screen has no answer yet; what was brought back counts as answered."""
-    return on_screen is not None and not on_screen.is_finished and not on_screen.is_reopened
+    return on_screen is not None and not on_screen.is_finished and on_screen.finished_at is None
 
 
 def _first_held(held: Sequence[int], now: datetime) -> Any:
@@ -105,16 +120,15 @@ def _first_held(held: Sequence[int], now: datetime) -> Any:
     return stack.order_by(*order).first()
 
 
-def _offer(study: Study, rater: Rater, now: datetime, history: History) -> Assignment | None:
+def _offer(study: Study, rater: Rater, now: datetime, on_screen: Assignment | None) -> Assignment | None:
     """The next task of the study, in its order; tasks about texts that follow each other go together."""
-    on_screen = history.on_screen
     if on_screen and opens_more(study, on_screen):
         return None
     for about_texts, group in groupby(study.tasks, TASKS.__contains__):
         if about_texts:
             offered = offer_text(study, rater, list(group), now, on_screen)
         else:
-            offered = offer_pair(study, rater, now, history)
+            offered = offer_pair(study, rater, now, on_screen)
         if offered:
             return offered
     return None
@@ -212,18 +226,13 @@ def mark_shown(assignment: Assignment, seen: float = 0) -> None:
 def _mark_shown(pk: int, seen: float) -> None:
     now = timezone.now()
     first_seen = now - timedelta(seconds=min(max(0.0, seen), LONGEST_SEEN))
-    _MARKING(pk=pk, seen=first_seen, until=now + HAND_OVER, lease=now + lease_time())
-
-
-_LEASE: Final = given("lease", DateTimeField())
-_MARKING: Final = CompiledUpdate(
-    lambda: Assignment.objects.filter(pk=given("pk"), shown_at__isnull=True),
-    shown_at=Greatest(F("created_at"), given("seen", DateTimeField())),
-    leased_until=Case(
-        When(state=Assignment.State.CLAIMED, leased_until__gt=given("until"), then=_LEASE),
-        default=F("leased_until"),
-    ),
-)
+    renewed = When(
+        state=Assignment.State.CLAIMED, leased_until__gt=now + HAND_OVER, then=Value(now + lease_time())
+    )
+    Assignment.objects.filter(pk=pk, shown_at__isnull=True).update(
+        shown_at=Greatest(F("created_at"), Value(first_seen)),
+        leased_until=Case(renewed, default=F("leased_until")),
+    )
 
 
 @transaction.atomic

@@ -1,22 +1,21 @@
-"""About which pairs of a study judges and a feature of the answers disagree, for arena.rating.pairing."""
+"""About which pairs of a study judges and a feature of the answers disagree."""
 
-import numpy as np
+from collections import defaultdict
+from collections.abc import Mapping
+
 from django.db.models import Count, Min
 
 from arena.features import stored
 from arena.features.known import TELLING, Named, Variant
 from arena.models import Comparison, Rater, Study
-from arena.rating import possible_pairs
-from arena.rating.possible_pairs import FloatArray, Possible
+from arena.rating import worth
+from arena.rating.worth import PairKey
 
 
-def disagreement(study: int, possible: Possible) -> FloatArray:
-    """That of each possible pair, NaN where judges or the feature say nothing; empty without a feature."""
-    row = Study.objects.get(pk=study)
-    values = feature(row)
-    if not values:
-        return np.empty(0)
-    return possible_pairs.disagreement(possible, values, _preference(row, possible))
+def disagreements(study: Study, contestants: Mapping[int, int | None]) -> dict[PairKey, float]:
+    """The disagreement about each pair where there is any; ``contestants``: those of the texts to pair."""
+    values = feature(study)
+    return worth.disagreement(values, contestants, _preference(study)) if values else {}
 
 
 def feature(study: Study) -> dict[int, float]:
@@ -30,20 +29,19 @@ def feature(study: Study) -> dict[int, float]:
     return {text: sign * value for text, value in values}
 
 
-def _preference(study: Study, possible: Possible) -> FloatArray:
-    """The mean preference of judges for the first of each pair, from -1 to 1; NaN where there is none."""
+def _preference(study: Study) -> dict[PairKey, float]:
+    """The mean preference of judges for the first of each pair that they rated, from -1 to 1."""
     judged = Comparison.objects.counted(study).filter(
         status=Comparison.Status.SCORED, rater__kind=Rater.Kind.JUDGE
     )
     columns = ("pair__first", "pair__second", "swapped", "points", "rating")
-    rows = list(judged.order_by().values_list(*columns).annotate(n=Count("pk")))
-    total, count = np.zeros((2, len(possible)))
-    for place, (_, _, swapped, points, rating, n) in zip(
-        possible.places([row[:2] for row in rows]).tolist(), rows, strict=True
+    total: dict[PairKey, float] = defaultdict(float)
+    count: dict[PairKey, int] = defaultdict(int)
+    for first, second, swapped, points, rating, n in (
+        judged.order_by().values_list(*columns).annotate(n=Count("pk"))
     ):
-        if place >= 0:
-            shown = (points + 1 - 2 * rating) / (points - 1)
-            total[place] += n * (-shown if swapped else shown)
-            count[place] += n
-    mean: FloatArray = np.divide(total, count, out=np.full(len(possible), np.nan), where=count > 0)
-    return mean
+        assert rating is not None  # noqa: S101 - it is scored
+        shown = (points + 1 - 2 * rating) / (points - 1)
+        total[first, second] += n * (-shown if swapped else shown)
+        count[first, second] += n
+    return {pair: total[pair] / count[pair] for pair in total}

@@ -33,7 +33,7 @@ from django.db.models.functions import Coalesce
 from arena.models import Answer, Assignment, Completion, Pair, Prompt, Purpose, Question, Rater, Score, Study
 from arena.models.comparisons import new_seed
 from arena.models.querysets import AnswerQuerySet, AssignmentQuerySet, CompletionQuerySet, ScoreQuerySet
-from arena.rating.offering import TRIES, Offered, lease_time
+from arena.rating.offering import TRIES, lease_time
 
 SCORE, CHECK = Assignment.Kind.SCORE, Assignment.Kind.CHECK
 TASKS: Final = (SCORE, CHECK)
@@ -85,7 +85,7 @@ def offer_text(
     rater: Rater,
     kinds: Sequence[str],
     now: datetime,
-    on_screen: Offered | None = None,
+    on_screen: Assignment | None = None,
 ) -> Assignment | None:
     """Lease the next text to a person for one of these tasks; None if nothing is left.
 
@@ -161,7 +161,7 @@ def asked_later(study: Study, kind: str) -> list[str]:
     return asked[asked.index(kind) + 1 :] if kind in asked else []
 
 
-def opens_more(study: Study, on_screen: Offered) -> bool:
+def opens_more(study: Study, on_screen: Assignment) -> bool:
     """Whether more is asked about the text on screen as soon as this is answered."""
     later = [] if on_screen.is_finished else asked_later(study, on_screen.kind)
     questions = Question.objects.asked().filter(prompt__completions=on_screen.completion_id)

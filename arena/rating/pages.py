@@ -361,14 +361,13 @@ def _next(request: MemberRequest) -> HttpResponse:
 def _show(request: MemberRequest, form: AnswerForm | None = None, status: int = 200) -> HttpResponse:
     """The assignment this person holds, leased now if there was none, or why there is none."""
     try:
-        with transaction.atomic():
-            study = assignments.lock_to_rate(request.study, request.rater)
-            found = assignments.claim_locked(study, request.rater, membership=request.membership)
+        found = assignments.claim_task(request.study, request.rater, membership=request.membership)
     except NotAllowedError as error:
         done = progress_in(request.study, request.rater)
         context = {"study": request.study, "progress": done, "why": str(error)}
         return _page(request, "_refused", context, REFUSED)
-    claimed, done = found.assignment, progress_in(request.study, request.rater, found)
+    study, claimed = found.study, found.assignment
+    done = progress_in(study, request.rater, found)
     can_undo = done.rated + done.skipped > 0 and not assignments.is_last_swayed(study, request.rater)
     known: dict[str, object] = {"study": study, "progress": done, "can_undo": can_undo}
     if claimed is None:

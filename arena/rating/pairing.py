@@ -4,59 +4,66 @@ After adding to STRATEGIES run ``makemigrations``.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:  # models read the strategies, and need not load NumPy for that
-    from arena.rating.possible_pairs import Candidates
+from typing import Any, Final, Protocol
 
 
-def balanced(pairs: "Candidates", rng: random.Random) -> int | None:
-    return pairs.least_rated(pairs.places, rng)
+class Free(Protocol):
+    """The pairs that a rater can be offered now."""
+
+    def least_rated(self, contestants: tuple[int, int] | None = None) -> Any:
+        """Return the first in turn of the pairs with fewest ratings; None if there is none.
+
+        ``contestants``: only pairs of these two.
+        """
+
+    def worth(self) -> Mapping[tuple[int, int], float]:
+        """Return what another comparison of two contestants is worth, by their ids."""
 
 
-def adaptive(pairs: "Candidates", rng: random.Random) -> int | None:
+def balanced(free: Free, rng: random.Random) -> Any:
+    return free.least_rated()
+
+
+def adaptive(free: Free, rng: random.Random) -> Any:
     """A pair of two contestants drawn by the worth of comparing them (Chiang et al. 2024, section 5)."""
-    return pairs.least_rated(pairs.of_contestants_drawn(pairs.worth(), rng), rng)
-
-
-def disagreement(pairs: "Candidates", rng: random.Random) -> int | None:
-    """Of the least rated pairs one about which judges and a feature of the answers disagree most."""
-    return pairs.least_rated(pairs.most_disputed(), rng)
+    worth = {both: value for both, value in free.worth().items() if value > 0}
+    while worth:
+        [drawn] = rng.choices(list(worth), list(worth.values()))
+        if (pair := free.least_rated(drawn)) is not None:
+            return pair
+        del worth[drawn]
+    return free.least_rated()
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """A way to choose the next pair: ``choose`` gives the index of a free pair, or None.
+    """A way to choose the next pair: ``choose`` gives one of the free pairs, or None.
 
-    With has_control the study's control share is drawn evenly instead, as an audit.
+    With has_control the study's control share is drawn evenly instead, as an audit. asks_judges: pairs about
+    which judges and a feature of the answers disagree have the first turns.
     """
 
     name: str
     label: str
     help: str
-    choose: Callable[["Candidates", random.Random], int | None]
+    choose: Callable[[Free, random.Random], Any] = balanced
     has_control: bool = False
+    asks_judges: bool = False
 
 
 STRATEGIES: Final = {
     strategy.name: strategy
     for strategy in (
-        Strategy("balanced", "Balanced", "the least rated pair first", balanced),
-        Strategy(
-            "adaptive",
-            "Adaptive",
-            "the most informative pairs first",
-            adaptive,
-            has_control=True,
-        ),
+        Strategy("balanced", "Balanced", "the least rated pair first"),
+        Strategy("adaptive", "Adaptive", "the most informative pairs first", adaptive, has_control=True),
         Strategy(
             "disagreement",
             "Disagreement",
             "pairs first about which judges and a feature of the answers disagree",
-            disagreement,
             has_control=True,
+            asks_judges=True,
         ),
     )
 }
@@ -70,7 +77,7 @@ STRATEGY_CHOICES: Final = [
 
 
 def choose_order(seed: int) -> bool:
-    """Whether to show the pair swapped: a fair coin that depends on nothing that anybody saw before.
+    """Return whether to show the pair swapped: a fair coin that depends on nothing seen before.
 
     The coin is not that of ``random.Random(seed)``, which draws what the pair is for: a hidden check must not
     come in one order.

@@ -176,7 +176,7 @@ def _make_pairs(found: list[Target]) -> dict[tuple[int, ...], int]:
         for each in found
         if each.pair is None and len(each.completions) == 2
     ]
-    made = Pair.objects.bulk_create(new, batch_size=BATCH)
+    made = Pair.objects.made(new)
     ids: dict[tuple[int, ...], int] = {(pair.first_id, pair.second_id): pair.pk for pair in made}
     return ids | {each.completions: each.pair for each in found if each.pair is not None}
 

@@ -1,21 +1,20 @@
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.template.defaultfilters import pluralize
+from django.utils import timezone
 
 from arena.models import Answer, Assignment, Comparison, Completion, Pair, Purpose, Rater, Score, Study
+from arena.models.querysets import PairQuerySet
+from arena.rating import pair_queue
 from arena.rating.assignments import Claimed
-from arena.rating.limits import Allowance, allowance, allowances
-from arena.rating.offering import history_of, pool_of
+from arena.rating.limits import Allowance, allowances
 from arena.rating.offering_texts import asked_texts, text_tasks
-from arena.rating.subsets import TRAINING_SUBSET
-from arena.rating.texts_left import texts_left
+from arena.rating.texts_left import recent, texts_left
 
-BEHIND = 5.0  # seconds by which the number of pairs left may be out of date
 STEP = 10  # the number of pairs left is rounded up to this if repeats or checks are hidden among them
 
 
@@ -95,63 +94,61 @@ def why_nothing(study: Study) -> str:
 
 
 def progress_in(study: Study, rater: Rater, claimed: Claimed | None = None) -> Progress:
-    """The rater's progress in one study; ``claimed``: what was read of it just now, if anything was."""
-    history = claimed.history if claimed else history_of(study, rater)
-    compared, done = history.answered, history.done
-    if any(each.is_reopened for each in history.claimed):
-        # An answer that was brought back stands until there is another.
-        held = _rated_and_held(study, rater)
-        compared, done = compared + len(held), done + held
-    pairs, prompts = _pairs_left(study, done) if study.compares else (0, [])
-    left = _told(study, pairs)
-    mine = Q(study=study, rater=rater)
-    texts = text_tasks(study)
-    if texts:
-        left += texts_left(rater, study, prompts)
-    return Progress(
-        compared=compared,
-        scored=_by_study(Score.objects.current().filter(mine), "completion")[study.pk] if texts else 0,
-        checked=_by_study(Answer.objects.current().filter(mine), "completion")[study.pk] if texts else 0,
-        skipped=history.skipped,
-        open=left,
-        goal=study.goal,
-        allowance=claimed.allowance if claimed else allowance(study, rater),
-    )
+    """The rater's progress in one study; ``claimed``: what was claimed of it just now, if anything was."""
+    return progress(rater, [study], {study.pk: claimed.allowance} if claimed else None)[study.pk]
 
 
-def progress(rater: Rater, studies: Iterable[Study]) -> dict[int, Progress]:
+def progress(
+    rater: Rater, studies: Sequence[Study], allowed: Mapping[int, Allowance | None] | None = None
+) -> dict[int, Progress]:
     """The rater's progress by study id; several studies take as many queries as two, but for those that show
     names.
+
+    allowed: what the studies take from the rater, where known.
     """
-    asked = list(studies)
-    mine = Q(study__in=[study.pk for study in asked], rater=rater) & ~Q(purpose=Purpose.ADJUDICATION)
+    ids, allowed = [study.pk for study in studies], allowances(studies, rater) if allowed is None else allowed
+    mine = Q(study__in=ids, rater=rater) & ~Q(purpose=Purpose.ADJUDICATION)
     compared = _by_study(Comparison.objects.current().filter(mine))
-    alone = asked if len(asked) == 1 else [study for study in asked if study.reveal_names]
-    found = {study.pk: replace(progress_in(study, rater), compared=compared[study.pk]) for study in alone}
-    asked = [study for study in asked if study.pk not in found]
-    texts = [study for study in asked if text_tasks(study)]
+    texts = [study for study in studies if text_tasks(study)]
     scored = _by_study(Score.objects.current().filter(mine), "completion") if texts else Counter()
     checked = _by_study(Answer.objects.current().filter(mine), "completion") if texts else Counter()
-    allowed = allowances(asked, rater)
-    left = _pairs_left_of_many(rater, [study.pk for study in asked if study.compares])
     skipped = _by_study(Assignment.objects.filter(mine, state=Assignment.State.SKIPPED))
-    return found | {
+    left = _left(rater, [study for study in studies if not study.is_closed])
+    return {
         study.pk: Progress(
             compared=compared[study.pk],
             scored=scored[study.pk],
             checked=checked[study.pk],
             skipped=skipped[study.pk],
-            open=_told(study, left[study.pk]) + (texts_left(rater, study) if study in texts else 0),
+            open=left[study.pk],
             goal=study.goal,
             allowance=allowed.get(study.pk),
         )
-        for study in asked
+        for study in studies
     }
 
 
-def _by_study(rows: "QuerySet[Any]", counted: str = "pk") -> Counter[int]:
+def _left(rater: Rater, studies: Sequence[Study]) -> Counter[int]:
+    """How many tasks of each study this rater may still get."""
+    comparing = [study for study in studies if study.compares]
+    for study in comparing:
+        if not pair_queue.is_current(study):
+            pair_queue.fill(study)
+    left = _pairs_left(rater, [study for study in comparing if not study.reveal_names])
+    prompts = {study.pk: _prompts_left(rater, study) for study in comparing if study.reveal_names}
+    left.update({study: len(some) for study, some in prompts.items()})
+    return Counter(
+        {
+            study.pk: _told(study, left[study.pk])
+            + (texts_left(rater, study, prompts.get(study.pk, ())) if text_tasks(study) else 0)
+            for study in studies
+        }
+    )
+
+
+def _by_study(rows: "QuerySet[Any]", counted: str = "pk", study: str = "study") -> Counter[int]:
     """How many there are, by what is counted once."""
-    numbers = rows.order_by().values_list("study").annotate(n=Count(counted, distinct=True))
+    numbers = rows.order_by().values_list(study).annotate(n=Count(counted, distinct=counted != "pk"))
     return Counter(dict(numbers))
 
 
@@ -161,39 +158,36 @@ def _told(study: Study, left: int) -> int:
     return -(-left // step) * step
 
 
-def _pairs_left(study: Study, done: list[int]) -> tuple[int, list[int]]:
-    """How many pairs are open to a rater who did these, and their prompts if each gives one pair only."""
-    pool = pool_of(study, behind=BEHIND)
-    open_pairs = pool.ratings < study.ratings_per_pair_people
-    if study.reveal_names:
-        prompts = pool.possible.prompts_among(open_pairs & ~pool.sharing_prompts(done))
-        return len(prompts), prompts
-    open_pairs[pool.places(done)] = False
-    return int(np.count_nonzero(open_pairs)), []
+def _pairs_left(rater: Rater, studies: Sequence[Study]) -> Counter[int]:
+    """How many pairs of each study lack ratings that this rater may give."""
+    if not studies:
+        return Counter()
+    key = [(each.pk, each.created_at, each.queue_of, each.ratings_per_pair_people) for each in studies]
+    queued = _lacking(Pair.rows.filter(queued_in__in=studies))
+    at, lacking = recent("pairs-left", key, lambda: (timezone.now(), _by_study(queued, study="queued_in")))
+    left = Counter({study.pk: study.queue_lacks for study in studies})
+    left.update(lacking)
+    # Asked from the rater's side, who has few.
+    mine = {"rater": rater, "study__in": studies, "pair__queued_in__isnull": False}
+    lacks = Q(pair__people_ratings__lt=F("study__ratings_per_pair_people"))
+    rated = Comparison.objects.current().filter(lacks | Q(created_at__gte=at), **mine)
+    skipped = Assignment.objects.filter(lacks, state=Assignment.State.SKIPPED, **mine)
+    done = set(rated.exclude(purpose=Purpose.ADJUDICATION).order_by().values_list("study", "pair"))
+    left.subtract(study for study, _ in done.union(skipped.order_by().values_list("study", "pair")))
+    return left
 
 
-def _rated_and_held(study: Study, rater: Rater) -> list[int]:
-    mine = Comparison.objects.current().filter(study=study, rater=rater, assignment__state="claimed")
-    return list(mine.exclude(purpose=Purpose.ADJUDICATION).order_by().values_list("pair", flat=True))
+def _prompts_left(rater: Rater, study: Study) -> list[int]:
+    """The prompts that still give this rater a pair, each one at most."""
+    pairs = _lacking(Pair.rows.filter(queued_in=study, prompt=OuterRef("pk")))
+    rated = Comparison.objects.current().filter(rater=rater).exclude(purpose=Purpose.ADJUDICATION).order_by()
+    skipped = Assignment.objects.filter(
+        rater=rater, state=Assignment.State.SKIPPED, pair__isnull=False
+    ).order_by()
+    done = Q(pk__in=rated.values("pair__prompt")) | Q(pk__in=skipped.values("pair__prompt"))
+    prompts = study.prompts.filter(Exists(pairs)).exclude(done)
+    return list(prompts.order_by().values_list("pk", flat=True))
 
 
-def _pairs_left_of_many(rater: Rater, studies: Sequence[int]) -> Counter[int]:
-    left = Completion.objects.comparable().filter(prompt__study__in=studies).pairs_by("prompt__study")
-    left.subtract(_full_or_done(rater, studies))
-    return Counter({study: max(0, pairs) for study, pairs in left.items()})
-
-
-def _full_or_done(rater: Rater, studies: Sequence[int]) -> Counter[int]:
-    """How many pairs this rater will not get: full, done already, or kept for checks."""
-    history = Assignment.objects.filter(rater=rater, state__in=["submitted", "skipped"]).values("pair")
-    rated = Comparison.objects.current().filter(rater=rater).values("pair")
-    mine = Q(pk__in=history) | Q(pk__in=rated)
-    full = Q(people_ratings__gte=F("prompt__study__ratings_per_pair_people"))
-    rows = (
-        Pair.objects.filter(mine | full | ~Q(use=Pair.Use.RATE), prompt__study__in=studies)
-        .exclude(prompt__subset=TRAINING_SUBSET)
-        .order_by()
-        .values_list("prompt__study")
-        .annotate(n=Count("pk"))
-    )
-    return Counter(dict(rows))
+def _lacking(pairs: PairQuerySet) -> PairQuerySet:
+    return pairs.filter(people_ratings__lt=F("queued_in__ratings_per_pair_people"))

@@ -1,10 +1,11 @@
 """How many single texts a person may still score or check."""
 
-import time
-from collections import OrderedDict, defaultdict
-from collections.abc import Collection, Mapping
-from typing import Final
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping
+from hashlib import sha256
+from typing import Any, Final, TypeVar, cast
 
+from django.core.cache import caches
 from django.db.models import Count
 
 from arena.models import Assignment, Completion, Rater, Study
@@ -18,13 +19,19 @@ from arena.rating.offering_texts import (
 )
 
 BEHIND: Final = 5.0
-"""Seconds by which the number may be out of date, or 50 times as long as counting takes."""
-MOST_KEPT: Final = 50
+"""Seconds by which numbers of what is left may be out of date."""
 
 Wanted = Mapping[str, frozenset[int]]
 """The texts that lack opinions of people, by what is asked about them."""
 
-_kept: "OrderedDict[tuple[object, ...], tuple[float, Wanted]]" = OrderedDict()
+T = TypeVar("T")
+
+
+def recent(what: str, about: object, count: Callable[[], T]) -> T:
+    """Return what was counted ``about`` something in the last seconds, or count it now."""
+    name = f"{what}-{sha256(repr(about).encode()).hexdigest()}"
+    found: Any = caches["progress"].get_or_set(name, count, BEHIND)
+    return cast("T", found)
 
 
 def texts_left(rater: Rater, study: Study, pairs_left: Collection[int] = ()) -> int:
@@ -64,15 +71,7 @@ def _wanted(study: Study) -> Wanted:
     # What else changes the texts raises the revision.
     places, asked = study.ratings_per_pair_people, tuple(text_tasks(study))
     key = (study.pk, study.created_at, study.revision, study.naming, study.thinking, places, asked)
-    now = time.monotonic()
-    best_before, found = _kept.get(key, (0.0, {}))
-    if now > best_before:
-        found = {kind: _lacking(study, kind) for kind in asked}
-        took = time.monotonic() - now
-        _kept[key] = (now + max(BEHIND, 50 * took), found)
-        while len(_kept) > MOST_KEPT:
-            _kept.popitem(last=False)
-    return found
+    return recent("texts-left", key, lambda: {kind: _lacking(study, kind) for kind in asked})
 
 
 def _lacking(study: Study, kind: str) -> frozenset[int]:

@@ -15,13 +15,13 @@ from django.db import transaction
 from arena.models import Assignment, Rater, Study
 from arena.rating import assignments as rating
 from arena.rating import planning
-from arena.rating.offering import OLDEST
 from arena.rating.opinions import NotAllowedError
 from arena.rating.plans import Wanted
 from judging.runs import work
 
 PLANNED: Final = 32  # pairs or answers at a time
 CHOSEN: Final = 32 * PLANNED
+OLDEST: Final = 60.0  # seconds for which a choice holds, or 50 times as long as choosing takes
 MOST_KEPT: Final = 100  # judges and kinds of tasks for which a process keeps what it has chosen
 
 _Shown = tuple[int, ...]

@@ -143,10 +143,8 @@ class Work:
         return self.number
 
     def first_claim(self):
-        """A person's first pair in a process that knows nothing of the study yet."""
-        from arena.rating import offering
-
-        offering._kept.clear()
+        """A person's first pair after the study has changed."""
+        self.grown.study.touch()
         self.claim()
 
     def claim(self):

@@ -13,8 +13,8 @@ from statistics import mean, stdev
 
 import numpy as np
 
-from arena.rating import pairing, possible_pairs
-from arena.rating.possible_pairs import Candidates, Text
+from arena.rating.worth import disagreement, fit
+from tests.simulations.pair_queue import Queue
 
 MODELS, PROMPTS = 6, 60
 CONTROL = 0.2
@@ -35,43 +35,45 @@ class Study:
         judged = quality + self._chance.normal(size=quality.shape)
         scale, middle = np.exp(self._chance.normal(0, 0.3, MODELS)), self._chance.normal(size=MODELS)
         feature = middle + scale * (quality - strength + noise * self._chance.normal(size=quality.shape))
-        texts = [Text(1 + p * MODELS + m, p, "all", m) for p in range(PROMPTS) for m in range(MODELS)]
-        self.possible = possible_pairs.possible_pairs(texts)
-        first, second = self.possible.first - 1, self.possible.second - 1
+        self._texts = {prompt: range(MODELS) for prompt in range(PROMPTS)}
+        queue = self.queue()
+        first, second = queue.prompt * MODELS + queue.a, queue.prompt * MODELS + queue.b
         better = judged.ravel()[first] - judged.ravel()[second]
         preference = np.round(3.5 * np.tanh(better) - 0.5) / 3.5 + 1 / 7  # a rating of 1 to 8
         self.gap = quality.ravel()[first] - quality.ravel()[second]
         self.is_error = np.sign(preference) != np.sign(self.gap)
-        values = dict(enumerate(feature.ravel().tolist(), start=1))
-        self._disagreement = possible_pairs.disagreement(self.possible, values, preference)
-        self.unsure = 1.0 - np.abs(preference)
+        contestants = {text: text % MODELS for text in range(PROMPTS * MODELS)}
+        said = dict(zip(zip(first.tolist(), second.tolist(), strict=True), preference.tolist(), strict=True))
+        found = disagreement(dict(enumerate(feature.ravel().tolist())), contestants, said)
+        unsure = {both: 1.0 - abs(preferred) for both, preferred in said.items()}
+        self._first = {
+            way: {(a // MODELS, a % MODELS, b % MODELS): value for (a, b), value in some.items()}
+            for way, some in (("disagreement", found), ("unsure", unsure))
+        }
         mean_quality = quality.mean(axis=0)
         self.truth = mean_quality - mean_quality.mean()
 
+    def queue(self, first=()):
+        return Queue(self._texts, MODELS, first)
+
     def order(self, way):
         """All pairs in the order in which they are offered."""
-        load, found = np.zeros(len(self.possible), dtype=np.int64), []
-        for _ in range(len(self.possible)):
-            free = load < 1
-            given = self._disagreement if "disagreement" in way else self.unsure
-            known = Candidates(self.possible, load, free, lambda: np.zeros((0, 0)), lambda given=given: given)
-            if "random" in way and self.rng.random() < CONTROL:
-                place = known.draw(self.rng)
-            else:
-                choose = pairing.balanced if way == "balanced" else pairing.disagreement
-                place = choose(known, self.rng)
-            load[place] += 1
+        queue, found = self.queue(self._first.get(way.partition(",")[0].partition(" ")[0], ())), []
+        while queue.free.any():
+            is_random = "random" in way and self.rng.random() < CONTROL
+            place = queue.at_random(self.rng) if is_random else queue.choose("disagreement", self.rng)
+            queue.take(place)
             found.append(place)
         return np.array(found)
 
     def slope(self, places):
         """Of strengths by people's ratings of these pairs on those by all pairs' true chances."""
-        wins = np.zeros((MODELS, MODELS))
+        queue, wins = self.queue(), np.zeros((MODELS, MODELS))
         for place in places:
-            a, b = self.possible.a[place], self.possible.b[place]
+            a, b = queue.a[place], queue.b[place]
             a_wins = self._chance.random() < 1 / (1 + np.exp(-self.gap[place]))
             wins[(a, b) if a_wins else (b, a)] += 1
-        found = possible_pairs.fit(wins, deviation=10.0).strengths
+        found = fit(wins, deviation=10.0).strengths
         return float((found - found.mean()) @ self.truth / (self.truth @ self.truth))
 
 

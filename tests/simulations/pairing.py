@@ -3,7 +3,7 @@
     python -m tests.simulations.pairing
     python -m tests.simulations.pairing --studies 100 --only "20, uneven strengths"
 
-Pairs are chosen by the arena's own functions (arena.rating.pairing). Who wins follows a
+Pairs are chosen by the arena's own functions (arena.rating.pairing, schedule). Who wins follows a
 Bradley-Terry model with known strengths; prompts make no difference and there are no ties. In each simulated
 study, balanced choice goes on for a set number of comparisons; the others go on until the mean width of the
 95 % intervals is the same. Intervals are those of a Bradley-Terry fit with hardly any prior (deviation 10
@@ -20,8 +20,8 @@ from typing import Final
 
 import numpy as np
 
-from arena.rating import pairing, possible_pairs
-from arena.rating.possible_pairs import Candidates, Text
+from arena.rating.worth import fit
+from tests.simulations.pair_queue import Queue
 
 ELO: Final = 400 / np.log(10)
 EVERY: Final = 20
@@ -64,46 +64,30 @@ class Run:
         self._chance = np.random.default_rng(number)
         self._setting = setting
         self.strengths = self._chance.normal(0.0, setting.deviation, setting.contestants)
-        self.possible = possible_pairs.possible_pairs(self._texts())
-        self.load = np.zeros(len(self.possible), dtype=np.int64)
-        self.wins = np.zeros((setting.contestants, setting.contestants))
-        self._worth, self._fitted = self.wins, -1.0
+        self.queue = Queue(dict(self._texts()), setting.contestants)
         if setting.joins_late:
-            newcomer = setting.contestants - 1
-            apart = (self.possible.a == newcomer) | (self.possible.b == newcomer)
+            apart = self.queue.b == setting.contestants - 1
+            self.queue.free &= ~apart
             for _ in range(1500):
-                free = (self.load < 1) & ~apart
-                self.play(pairing.balanced(self.candidates(free), self.rng))
+                self.play(self.queue.least_rated())
+            self.queue.free |= apart
 
     def _texts(self):
         setting = self._setting
         for prompt in range(setting.prompts):
-            for contestant in range(setting.contestants):
-                if contestant < setting.few and prompt % 5:
-                    continue
-                yield Text(prompt * setting.contestants + contestant + 1, prompt, "all", contestant)
-
-    def candidates(self, free):
-        return Candidates(self.possible, self.load, free, self.worth)
+            yield prompt, range(setting.few if prompt % 5 else 0, setting.contestants)
 
     def play(self, place):
         assert place is not None
-        a, b = self.possible.a[place], self.possible.b[place]
+        a, b = self.queue.a[place], self.queue.b[place]
         a_wins = self._chance.random() < 1 / (1 + np.exp(self.strengths[b] - self.strengths[a]))
-        self.wins[(a, b) if a_wins else (b, a)] += 1
-        self.load[place] += 1
-
-    def worth(self):
-        """What the arena would go by: fitted again when comparisons have grown by a hundredth."""
-        games = float(self.wins.sum())
-        if self._fitted < 0 or games - self._fitted > possible_pairs.REFIT * self._fitted:
-            self._worth, self._fitted = possible_pairs.worth(self.wins), games
-        return self._worth
+        self.queue.wins[(a, b) if a_wins else (b, a)] += 1
+        self.queue.take(place)
 
     def intervals(self):
         """Estimates and half widths in logits, relative to the mean strength."""
-        found = possible_pairs.fit(self.wins, deviation=10.0)
-        centre = np.eye(len(self.wins)) - 1 / len(self.wins)
+        found = fit(self.queue.wins, deviation=10.0)
+        centre = np.eye(len(self.strengths)) - 1 / len(self.strengths)
         variances = np.diag(centre @ found.covariance @ centre)
         return found.strengths - found.strengths.mean(), 1.96 * np.sqrt(variances)
 
@@ -114,15 +98,15 @@ class Run:
 
 
 def balanced(run):
-    return pairing.balanced(run.candidates(run.load < 1), run.rng)
+    return run.queue.choose("balanced", run.rng)
 
 
 def uniform(run):
-    return run.candidates(run.load < 1).draw(run.rng)
+    return run.queue.at_random(run.rng)
 
 
 def adaptive_only(run):
-    return pairing.adaptive(run.candidates(run.load < 1), run.rng)
+    return run.queue.choose("adaptive", run.rng)
 
 
 def with_control(run):
@@ -143,7 +127,7 @@ def simulate(setting, number, choose, target):
     """Choose until intervals are as narrow as the target, or without one for as long as the setting says."""
     run, done = Run(setting, number), 0
     most = setting.comparisons if target is None else 4 * setting.comparisons
-    while done < most and (run.load < 1).any():
+    while done < most and run.queue.free.any():
         run.play(choose(run))
         done += 1
         if target is not None and done % EVERY == 0 and run.width() <= target:

@@ -164,7 +164,7 @@ class Pairs:
         pairs = {
             (first, second): pk for first, second, pk in found.order_by().values_list("first", "second", "pk")
         }
-        made = Pair.objects.bulk_create(
+        made = Pair.objects.made(
             Pair(prompt_id=prompt, first_id=key[0], second_id=key[1])
             for key, prompt in prompts.items()
             if key not in pairs

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Rater, Study
-from arena.rating import assignments, possible_pairs, recording
+from arena.rating import assignments, recording
 from arena.rating.opinions import Rating
 from arena.rating.progress import progress
 from tests import factories as make
@@ -25,14 +25,6 @@ def rate_all(study: Study) -> list[Assignment]:
         record(rater, assignment)
         offered.append(assignment)
     return offered
-
-
-def test_pairs_of_a_prompt() -> None:
-    texts = [possible_pairs.Text(pk=pk, prompt=7 + pk // 3, category="", contestant=pk) for pk in range(6)]
-    possible = possible_pairs.possible_pairs(texts)
-    assert possible.first[possible.about({8})].tolist() == [3, 3, 4]
-    assert possible.prompts_among(possible.about({8, 9})) == [8]
-    assert not possible.about(set()).any()
 
 
 @pytest.mark.parametrize("choice", ["balanced", "adaptive"])

@@ -174,9 +174,6 @@ def test_where_nothing_is_left_no_limit_is_to_blame(browser: Client, study: Stud
 def test_a_limit_costs_one_query_and_none_none(
     browser: Client, study: Study, rater: Rater, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What others did is read anew when some time has passed, however long this test takes.
-    monkeypatch.setattr("arena.rating.offering.FRESH", 600.0)
-    monkeypatch.setattr("arena.rating.progress.BEHIND", 600.0)
     # A text that is shown for the first time costs two: to look for it and to store it.
     rendered(text for one in [*Prompt.objects.all(), *Completion.objects.all()] for text in one.turns)
 
@@ -203,6 +200,7 @@ def test_a_limit_costs_one_query_and_none_none(
 
 def test_the_list_asks_once_for_all_studies(rater: Rater) -> None:
     studies = [make.make_small_study() for _ in range(3)]
+    progress(rater, studies)
     with CaptureQueriesContext(connection) as free:
         progress(rater, studies)
     for each in studies:

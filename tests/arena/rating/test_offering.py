@@ -7,8 +7,8 @@ from itertools import count
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
-from django.test.utils import CaptureQueriesContext
+from django.db import connection
+from django.db.models import Count, Max, Min
 from django.urls import reverse
 from django.utils import timezone
 from scipy.stats import binom
@@ -23,7 +23,7 @@ from arena.models import (
     Rater,
     Study,
 )
-from arena.rating import assignments, disagreeing, offering, progress
+from arena.rating import assignments, disagreeing, offering, pair_queue, progress
 from arena.rating.opinions import NotAllowedError
 from arena.studies import changes
 from tests import factories as make
@@ -256,25 +256,19 @@ def test_an_adaptive_study_prefers_what_is_uncertain() -> None:
     assert drawn[True] > 30
 
 
-def test_the_tally_follows_revisions_and_leaves_out_what_does_not_count() -> None:
+def test_wins_follow_revisions_and_leave_out_what_does_not_count() -> None:
     study = make.make_small_study(prompts=3, contestants=2, pairing="adaptive", ratings_per_pair_people=5)
     rater, out = make.make_member(study), make.make_member(study)
-    a, b = study.contestants.order_by("pk").values_list("pk", flat=True)
-    tally = offering.Tally(study.pk, (a, b))
+    both = list(study.contestants.order_by("pk").values_list("pk", flat=True))
     assignment = claimed(study, rater)
     answer(rater, assignment, 1)
-    tally.worth()
     wins = [[0.0, 0.0], [1.0, 0.0]] if assignment.swapped else [[0.0, 1.0], [0.0, 0.0]]
-    assert tally._wins.tolist() == wins
+    assert offering._wins(study, both).tolist() == wins
     assignments.undo(study, rater)
     answer(rater, assignment, 4)
     answer(out, claimed(study, out), 8)
     Membership.objects.filter(rater=out).update(left_out_at=timezone.now())
-    tally.worth()
-    assert tally._wins.tolist() == [[0.0, 0.5], [0.5, 0.0]]
-    fresh = offering.Tally(study.pk, (a, b))
-    fresh.worth()
-    assert fresh._wins.tolist() == tally._wins.tolist()
+    assert offering._wins(study, both).tolist() == [[0.0, 0.5], [0.5, 0.0]]
 
 
 def test_pairs_about_which_judges_and_a_feature_disagree_come_first() -> None:
@@ -292,10 +286,7 @@ def test_pairs_about_which_judges_and_a_feature_disagree_come_first() -> None:
         make.make_comparison(pair=pair, rater=judge, rating=9 - rating, swapped=True, repeat=1)
     # Less entropy is better: the judge prefers the first of both, which has more of it in the fourth prompt.
     for expected in (True, False):
-        with CaptureQueriesContext(connection) as queries:
-            assert (claimed(study, rater).pair.prompt == prompts[3]) is expected
-        asked = any("completionfeature" in each["sql"] for each in queries)
-        assert asked is expected, "read once by a process"
+        assert (claimed(study, rater).pair.prompt == prompts[3]) is expected
         answer(rater, study.assignments.get(state="claimed"), 4)
 
 
@@ -326,46 +317,86 @@ def test_the_study_names_the_feature(chosen: str, value: float | None) -> None:
     assert disagreeing.feature(study) == ({} if value is None else {text.pk: value})
 
 
-# --- what is kept of a study --------------------------------------------------------------------------------
+# --- the queue ----------------------------------------------------------------------------------------------
+
+
+def queue(study: Study) -> list[tuple[int, int]]:
+    return list(Pair.rows.filter(queued_in=study).order_by("turn").values_list("first", "second"))
 
 
 @pytest.mark.both_databases(False)
-@pytest.mark.parametrize(("limit", "most", "kept"), [("MOST_PAIRS", 7, 9), ("MOST_NEW", 2, 18)])
-def test_of_a_very_large_study_a_part_is_kept_and_yet_all_is_rated(
-    monkeypatch: pytest.MonkeyPatch, limit: str, most: int, kept: int
+def test_of_a_very_large_study_a_part_has_rows_and_yet_all_is_rated_once_before_any_twice(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(offering, limit, most)
-    study = make.make_small_study(prompts=6, contestants=3)
-    assert len(offering.pool_of(study).possible) == kept
-    assert len(rate_all(study, make.make_member(study))) == 18
+    monkeypatch.setattr(pair_queue, "MOST_MADE", 7)
+    study = make.make_small_study(prompts=6, contestants=3, ratings_per_pair_people=2)
+    one, other = make.make_member(study), make.make_member(study)
+    claimed(study, one)
+    assert Pair.rows.count() == 7
+    assert Pair.objects.count() == 1, "what nobody was offered is seen nowhere else"
+    assert progress.progress(one, [Study.objects.get(pk=study.pk)])[study.pk].left == 18
+    for number in range(36):
+        rater = (one, other)[number % 2]
+        answer(rater, claimed(study, rater))
+        given = Pair.rows.aggregate(low=Min("people_ratings"), high=Max("people_ratings"), n=Count("pk"))
+        assert given["high"] <= (1 if number < 18 else 2)
+    assert (given["n"], given["low"]) == (18, 2)
 
 
-def test_what_is_kept_is_forgotten_when_there_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offering, "MOST_KEPT", 10)
-    studies = [make.make_small_study(prompts=2, contestants=3) for _ in range(3)]
-    for study in studies:
-        offering.pool_of(study)
-    assert sum(len(each.possible) for each in offering._kept.values()) <= 10
+def test_a_queue_follows_its_study(study: Study, rater: Rater) -> None:
+    held = claimed(study, rater)
+    before = queue(study)
+    assert len(before) == 24
+    retired = study.contestants.exclude(completions__in=[held.pair.first_id, held.pair.second_id]).first()
+    for retired_at, left in ((timezone.now(), 12), (None, 24)):
+        study.contestants.filter(pk=retired.pk).update(retired_at=retired_at)
+        study.touch()
+        claimed(study, make.make_member(study))
+        assert len(queue(study)) == left
+        assert set(queue(study)) <= set(before)
+    make.make_completion(prompt=make.make_prompt(study=study), contestant=retired)
+    Completion.objects.filter(pk=held.pair.first_id).update(telling=["Koala"])
+    Study.objects.update(naming="exclude")
+    claimed(study, make.make_member(study))
+    assert (held.pair.first_id, held.pair.second_id) not in queue(study)
+    assert len(queue(study)) == 21
 
 
-def test_ratings_that_another_process_took_are_seen_before_a_pair_is_offered(study: Study) -> None:
-    """As if this process had read nothing of them: the row itself says that the pair is full."""
-    rater, other = make.make_member(study), make.make_member(study)
-    known = offering.pool_of(study)
-    rate_all(study, other)
-    known.ratings[:] = 0
-    known._newest = 10**9
-    assert assignments.claim(study, rater) is None
+def test_who_joins_late_catches_up(study: Study, rater: Rater) -> None:
+    for _ in range(12):
+        answer(rater, claimed(study, rater))
+    newcomer = make.make_contestant(study=study)
+    for prompt in study.prompts.all():
+        make.make_completion(prompt=prompt, contestant=newcomer)
+    study.touch()
+    sides = []
+    for _ in range(8):
+        assignment = claimed(study, rater)
+        sides += [assignment.pair.first.contestant_id, assignment.pair.second.contestant_id]
+        answer(rater, assignment)
+    assert sides.count(newcomer.pk) >= 6
 
 
-def test_claims_that_could_not_be_stored_leave_nothing_behind(study: Study, rater: Rater) -> None:
-    """As on a full disk: what a transaction noted before it failed would make pairs look made, or taken."""
-    offering.pool_of(study)
-    for _ in range(30):
-        with transaction.atomic():
-            claimed(study, rater)
-            transaction.set_rollback(True)
-    assert len(rate_all(study, rater)) == 24
+@pytest.mark.both_databases(False)
+def test_a_free_pair_is_drawn_evenly() -> None:
+    study = make.make_small_study(prompts=1, contestants=3, ratings_per_pair_people=2)
+    rater = make.make_member(study)
+    answer(rater, claimed(study, rater))
+    numbers, drawn = random.Random(0), Counter[int]()
+    for _ in range(400):
+        free = offering.FreePairs(study, rater, timezone.now(), None)
+        drawn[free.at_random(numbers).pk] += 1
+    assert sorted(drawn.values()) == [pytest.approx(200, abs=40)] * 2
+
+
+def test_a_pair_that_filled_up_meanwhile_is_not_offered(study: Study, rater: Rater) -> None:
+    """As if another claim came between: the row itself says that the pair is full."""
+    free = offering.FreePairs(Study.objects.get(pk=study.pk), rater, timezone.now(), None)
+    held = claimed(study, make.make_member(study))
+    draw = offering._draw(study)
+    assert offering._lease(free, offering._Chosen(held.pair_id), draw) is None
+    other = Pair.rows.exclude(pk=held.pair_id).first()
+    assert offering._lease(free, offering._Chosen(other.pk), draw).pair == other
 
 
 def test_a_new_text_is_offered_after_an_import(study: Study, rater: Rater) -> None:

@@ -11,7 +11,7 @@ from arena.data import export
 from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import import_files
 from arena.models import Completion, Pair, Study
-from arena.rating.offering import pool_of
+from arena.rating import pair_queue
 from arena.texts.self_naming import shown_turns
 from leaderboard.files.interchange import preferences
 from leaderboard.files.selection import Selection
@@ -99,10 +99,11 @@ def test_answers_thinking_are_left_out_as_the_study_chooses(tmp_path: Path, choi
 def test_the_choice_holds_for_the_next_pair(tmp_path: Path) -> None:
     imported(tmp_path, THOUGHT, "hi", "ho")
     study = Study.objects.get()
-    assert len(pool_of(study).possible) == 3
-    study.thinking = Study.Thinking.EXCLUDE
-    study.save()
-    assert len(pool_of(study).possible) == 1
+    for choice, pairs in ((Study.Thinking.HIDE, 3), (Study.Thinking.EXCLUDE, 1)):
+        study.thinking = choice
+        study.save()
+        pair_queue.fill(study)
+        assert Pair.rows.filter(queued_in=study).count() == pairs
 
 
 def test_no_thinking_is_chosen_for_training(tmp_path: Path) -> None:

@@ -1,6 +1,4 @@
-"""The pairs there are, and what another comparison of two contestants says."""
-
-import random
+"""What another comparison of two contestants, or of two texts, is worth."""
 
 import numpy as np
 import pytest
@@ -9,43 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
-from arena.rating import possible_pairs
-from arena.rating.possible_pairs import Text
-from tests.arena.rating.test_pairing import keys, texts
+from arena.rating import worth as rating_worth
+from arena.rating.worth import disagreement
 
 COUNTS = arrays(np.float64, (4, 4), elements=st.integers(0, 30)).map(lambda wins: wins * (1 - np.eye(4)))
-
-
-def test_texts_of_one_prompt_make_pairs() -> None:
-    of_three = [Text(7, 1, "a", 30), Text(3, 1, "a", None), Text(5, 2, "b", 30)]
-    possible = possible_pairs.possible_pairs(of_three)
-    assert keys(possible) == [(3, 7)]
-    # 30 is the only contestant; the other text is nobody's, which has the place after the last.
-    assert (possible.contestants, possible.a.tolist(), possible.b.tolist()) == ((30,), [1], [0])
-    assert keys(possible_pairs.possible_pairs(texts(1, 3), without={(1, 3)})) == [(1, 2), (2, 3)]
-    none = possible_pairs.possible_pairs([])
-    assert len(none) == 0
-    assert none.places([(1, 2)]).tolist() == [-1]
-
-
-@given(
-    pairs=st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), max_size=30),
-    prompts=st.integers(1, 4),
-    contestants=st.integers(2, 5),
-)
-def test_places_are_where_the_pairs_are(pairs: list[tuple[int, int]], prompts: int, contestants: int) -> None:
-    possible = possible_pairs.possible_pairs(texts(prompts, contestants))
-    known = {pair: place for place, pair in enumerate(keys(possible))}
-    assert possible.places(pairs).tolist() == [known.get(pair, -1) for pair in pairs]
-
-
-def test_a_window_holds_the_prompts_rated_least_per_pair_and_equal_ones_in_any_order() -> None:
-    pairs, ratings = {1: 3, 2: 10, 3: 3, 4: 0}, {1: 3, 2: 5}
-    for size, expected in ((3, {3}), (4, {3, 2}), (99, {1, 2, 3})):
-        assert possible_pairs.choose_window(pairs, ratings, size, random.Random(0)) == expected
-    equal = dict.fromkeys(range(6), 1)
-    windows = [possible_pairs.choose_window(equal, {}, 2, random.Random(seed)) for seed in range(60)]
-    assert len({tuple(window) for window in windows}) == 15
 
 
 def variances_apart(covariance: np.ndarray) -> float:
@@ -56,7 +21,7 @@ def variances_apart(covariance: np.ndarray) -> float:
 
 def test_two_contestants_by_hand() -> None:
     """Even wins: strengths 0, p = 1/2. Information 10 * 1/4 [[1, -1], [-1, 1]] + 1/2.25 I."""
-    found = possible_pairs.fit(np.array([[0.0, 5.0], [5.0, 0.0]]))
+    found = rating_worth.fit(np.array([[0.0, 5.0], [5.0, 0.0]]))
     assert found.strengths == pytest.approx([0, 0])
     precision = 1 / 2.25
     of_difference = 1 / (2.5 + precision / 2)  # variance of strength 0 minus strength 1
@@ -65,25 +30,25 @@ def test_two_contestants_by_hand() -> None:
     )
     # One more adds 1/4; the two centred variances are half of that of the difference together.
     less = (of_difference - 1 / (2.75 + precision / 2)) / 2
-    assert possible_pairs.gains(found)[0, 1] == pytest.approx(less)
+    assert rating_worth.gains(found)[0, 1] == pytest.approx(less)
 
 
 @given(COUNTS)
 def test_the_fit_is_the_one_an_independent_optimiser_finds(wins: np.ndarray) -> None:
     def unlikely(strengths: np.ndarray) -> float:
         apart = strengths[:, None] - strengths[None, :]
-        prior = (strengths**2).sum() / (2 * possible_pairs.PRIOR_DEVIATION**2)
+        prior = (strengths**2).sum() / (2 * rating_worth.PRIOR_DEVIATION**2)
         return float((wins * np.logaddexp(0, -apart)).sum() + prior)
 
     reference = minimize(unlikely, np.zeros(4), method="BFGS", options={"gtol": 1e-8}).x
-    assert possible_pairs.fit(wins).strengths == pytest.approx(reference, abs=1e-4)
+    assert rating_worth.fit(wins).strengths == pytest.approx(reference, abs=1e-4)
 
 
 @given(COUNTS)
 def test_the_gain_is_what_a_fit_with_one_more_game_loses(wins: np.ndarray) -> None:
     """The closed form against inverting the information with the game added, at the same strengths."""
-    found = possible_pairs.fit(wins)
-    gains = possible_pairs.gains(found)
+    found = rating_worth.fit(wins)
+    gains = rating_worth.gains(found)
     chance = 1 / (1 + np.exp(found.strengths[1] - found.strengths[2]))
     apart = np.array([0.0, 1.0, -1.0, 0.0])
     information = np.linalg.inv(found.covariance) + chance * (1 - chance) * np.outer(apart, apart)
@@ -97,10 +62,10 @@ def test_the_gain_is_what_a_fit_with_one_more_game_loses(wins: np.ndarray) -> No
 def test_what_was_compared_less_or_is_open_says_more() -> None:
     wins = np.full((3, 3), 20.0) * (1 - np.eye(3))
     wins[2, :2] = wins[:2, 2] = 2.0
-    gains = possible_pairs.gains(possible_pairs.fit(wins))
+    gains = rating_worth.gains(rating_worth.fit(wins))
     assert gains[0, 2] == pytest.approx(gains[1, 2])
     assert gains[0, 2] > 5 * gains[0, 1]
-    gains = possible_pairs.gains(possible_pairs.Fit(np.array([0.0, 0.0, 3.0]), np.eye(3)))
+    gains = rating_worth.gains(rating_worth.Fit(np.array([0.0, 0.0, 3.0]), np.eye(3)))
     assert gains[0, 2] == gains[1, 2] < gains[0, 1] / 3
 
 
@@ -108,32 +73,42 @@ def test_unconnected_contestants_are_joined_first_along_chains_of_games() -> Non
     games = np.zeros((6, 6))
     for a, b in [(0, 2), (2, 4), (1, 5)]:
         games[a, b] = games[b, a] = 1
-    assert possible_pairs.components(games).tolist() == [0, 1, 0, 3, 0, 1]
+    assert rating_worth.components(games).tolist() == [0, 1, 0, 3, 0, 1]
     wins = np.zeros((4, 4))
     wins[0, 1] = wins[2, 3] = 3.0
-    worth = possible_pairs.worth(wins)
+    worth = rating_worth.worth(wins)
     assert worth[0, 1] == worth[2, 3] == 0
     assert all(worth[a, b] > 0 for a in (0, 1) for b in (2, 3))
     wins[1, 2] = 1.0
-    assert (possible_pairs.worth(wins) > 0).sum() == 12
-    worth = possible_pairs.worth(np.zeros((5, 5)))
+    assert (rating_worth.worth(wins) > 0).sum() == 12
+    worth = rating_worth.worth(np.zeros((5, 5)))
     assert worth[~np.eye(5, dtype=bool)] == pytest.approx(worth[0, 1])
     assert worth[0, 1] > 0
 
 
 @given(COUNTS, st.integers(0, 3), st.integers(0, 3))
 def test_another_comparison_never_makes_the_strengths_less_certain(wins: np.ndarray, a: int, b: int) -> None:
-    found = possible_pairs.fit(wins)
+    found = rating_worth.fit(wins)
     weights = np.zeros((4, 4))
     weights[a, b] = weights[b, a] = 0.25 * (a != b)
-    more = np.linalg.inv(np.linalg.inv(found.covariance) + possible_pairs.laplacian(weights))
+    more = np.linalg.inv(np.linalg.inv(found.covariance) + rating_worth.laplacian(weights))
     assert variances_apart(more) <= variances_apart(found.covariance) + 1e-12
 
 
 def test_an_extreme_table_does_not_break_the_fit() -> None:
     wins = np.zeros((3, 3))
     wins[0, 1] = wins[1, 2] = 1e6
-    found = possible_pairs.fit(wins)
+    found = rating_worth.fit(wins)
     assert np.isfinite(found.strengths).all()
     assert found.strengths[0] > found.strengths[1] > found.strengths[2]
     assert np.linalg.eigvalsh(found.covariance).min() > 0
+
+
+def test_judges_and_a_feature_disagree_by_hand() -> None:
+    """Two contestants, two prompts: each has its own mean, deviation and so -1 and 1."""
+    feature, contestants = {1: 10.0, 2: 0.4, 3: 20.0, 4: 0.2}, {1: 7, 2: 8, 3: 7, 4: 8}
+    # The feature says the second text of the first prompt and the first of the other, each two deviations.
+    found = disagreement(feature, contestants, {(1, 2): 1 / 7, (3, 4): 1 / 7})
+    assert found == {(1, 2): pytest.approx(2 * 6 / 7)}
+    assert disagreement(feature, contestants, {(1, 2): 1.0, (3, 4): 0.0}) == {}
+    assert disagreement({1: 1.0, 3: 2.0}, contestants, {(1, 2): 1 / 7}) == {}
