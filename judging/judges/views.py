@@ -92,6 +92,7 @@ TASKS = {
         "requirements is recommended: it asks about one requirement after the other, as InFoBench does.",
     ),
 }
+OF_JSON = ("options", "simulation", "parameters")
 OF_PAIRS = ("form", "points", "rates_criteria", "both_orders")  # fields of judges that compare
 
 LONGEST_WORDING = 100_000  # bytes of a file with the wording of one text
@@ -126,14 +127,11 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
         model = Judge
         fields = CONFIG_FIELDS
         field_classes = {
-            **dict.fromkeys(("options", "simulation", "parameters"), JSONInput),
+            **dict.fromkeys(OF_JSON, JSONInput),
             "samples": up_to(MOST_SAMPLES),
             "max_tokens": up_to(MOST_TOKENS),
         }
-        widgets = {
-            name: forms.Textarea(attrs={"rows": 3, "class": "mono"})
-            for name in ("options", "simulation", "parameters")
-        }
+        widgets = dict.fromkeys(OF_JSON, forms.Textarea(attrs={"rows": 3, "class": "mono"}))
         labels = {"provider": "Kind"}
         help_texts = {
             "parameters": 'Those that differ from the protocol\'s defaults, e.g. {"rules": false}.',
@@ -215,7 +213,7 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        for name in ("options", "simulation", "parameters"):
+        for name in OF_JSON:
             cleaned[name] = cleaned.get(name) or {}
             if not isinstance(cleaned[name], dict):
                 self.add_error(name, 'Enter a JSON object such as {"top_p": 0.9}.')
