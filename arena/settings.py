@@ -168,9 +168,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 8 if EMBEDDED_WORKER else 2
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker for as long as it takes
-# WORKER_CONCURRENCY calls are in flight, more where one run would keep another waiting; further threads claim
-# what comes next, commit and submit.
-CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY + 2 * max(2, WORKER_CONCURRENCY)
+CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {"polling_interval": 0.1}
     if EMBEDDED_WORKER
@@ -187,15 +185,20 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
 )
 # Slots of a worker by queue: tasks of one never wait for those of another.
 QUEUES = {
-    "judging": CELERY_WORKER_CONCURRENCY,
+    "judging": WORKER_CONCURRENCY,
     "writing": WORKER_CONCURRENCY,
     "proposals": 2,
     "statistics": 2,
     "imports": 2,
 }
+ASKER = "judging.worker.worker.Worker"
+# Doors to the models' calls of these queues, which a worker takes from the database and not from the broker.
+DOORS = {
+    "judging": "judging.runs.door.door",
+    "writing": "judging.writing.services.door",
+    "proposals": "judging.proposing.services.door",
+}
 CELERY_TASK_ROUTES = {
-    "judging.tasks.propose": {"queue": "proposals"},
-    "judging.tasks.write": {"queue": "writing"},
     "judging.*": {"queue": "judging"},
     "leaderboard.*": {"queue": "statistics"},
     "arena.*": {"queue": "imports"},
@@ -220,15 +223,13 @@ SWEEPS = [
     "arena.data.uploads.jobs.sweep",
     "judging.runs.recovery.sweep",
     "judging.panels.services.sweep_panels",
-    "judging.proposing.services.sweep",
-    "judging.writing.services.sweep",
+    "judging.requests.services.sweep",
     "leaderboard.refreshing.services.sweep",
     "leaderboard.snapshots.on_demand.sweep",
 ]
 EMBEDDED_START: list[str] = [
     "judging.runs.recovery.abandon_orphans",
-    "judging.proposing.services.abandon_orphans",
-    "judging.writing.services.abandon_orphans",
+    "judging.requests.services.abandon_orphans",
     "leaderboard.refreshing.services.abandon_runs",
     "leaderboard.snapshots.on_demand.abandon_runs",
 ]
@@ -241,8 +242,6 @@ JUDGE_MAX_ATTEMPTS = env.int("JUDGE_MAX_ATTEMPTS", 5, validate=ONE_OR_MORE)
 # Before the second attempt; doubled for each more.
 JUDGE_RETRY_SECONDS = env.float("JUDGE_RETRY_SECONDS", 2.0)
 JUDGE_RETRY_MAX_SECONDS = env.float("JUDGE_RETRY_MAX_SECONDS", 300.0)
-# Messages of one run that are under way at a time.
-JUDGE_QUEUE_AHEAD = env.int("JUDGE_QUEUE_AHEAD", 64, validate=ONE_OR_MORE)
 # How long a judge on another machine keeps an assignment without renewing its lease.
 JUDGE_LEASE_SECONDS = env.float("JUDGE_LEASE_SECONDS", 300.0, validate=MORE_THAN_NONE)
 # A judge that leaves a greater share of its answers without a rating is flagged wherever one can choose it.

@@ -10,11 +10,13 @@ import socket
 import threading
 import time
 from collections.abc import Iterable
+from typing import Protocol
 
 from celery import Celery, signals
 from celery.worker import WorkController, state
 from django.conf import settings
 from django.db import close_old_connections
+from django.utils.module_loading import import_string
 
 from arena.celery import app
 from arena.process.sweep import Sweeper, run_logged
@@ -31,7 +33,9 @@ class Worker:
     """Tasks of the queues in threads, and the sweep beside them."""
 
     def __init__(self, queues: Iterable[str]) -> None:
+        queues = list(queues)
         self._lanes = [_Lane(queue) for queue in queues]
+        self._askers = [asker(queue) for queue in queues if queue in settings.DOORS]
         self._sweeper = Sweeper()
 
     def start(self) -> None:
@@ -43,6 +47,8 @@ class Worker:
         for lane in self._lanes:
             lane.start()
         self._sweeper.start()
+        for each in self._askers:
+            each.start()
         for path in () if settings.EMBEDDED_WORKER else settings.WORKER_START:
             run_logged(path)
         _started.append(self)
@@ -53,15 +59,35 @@ class Worker:
         for lane in self._lanes:
             lane.stopping.set()
         state.should_stop = 0
+        for each in self._askers:
+            each.stop()
         self._sweeper.stop(min(timeout / 2, 1))
         for lane in self._lanes:
             lane.thread.join(max(until - time.monotonic(), 0))
+        for each in self._askers:
+            each.stop(max(until - time.monotonic(), 0))
         # As it stops, each lane has celery set this to a few seconds and then to what it was. Lanes that stop
         # at once would leave some seconds to every socket that the process opens afterwards.
         socket.setdefaulttimeout(None)
 
     def is_alive(self) -> bool:
-        return self._sweeper.is_alive() and all(lane.thread.is_alive() for lane in self._lanes)
+        is_asking = all(each.is_alive() for each in self._askers)
+        return is_asking and self._sweeper.is_alive() and all(lane.thread.is_alive() for lane in self._lanes)
+
+
+class Asker(Protocol):
+    """What asks models for a queue in threads of its own (judging.worker.worker.Worker)."""
+
+    def start(self) -> None: ...
+    def stop(self, timeout: float = 0.0) -> None: ...
+    def is_alive(self) -> bool: ...
+
+
+def asker(queue: str) -> Asker:
+    found: Asker = import_string(settings.ASKER)(
+        import_string(settings.DOORS[queue]), settings.QUEUES[queue], queue
+    )
+    return found
 
 
 class EmbeddedWorker(Worker):

@@ -187,6 +187,14 @@ def _answer(token: str) -> str:
     return token.strip(AROUND).rstrip(".)]}").upper()
 
 
+VERDICTS: Final = frozenset({"A", "B", *map(str, range(11))})
+
+
+def may_be_verdict(token: str) -> bool:
+    """Tell whether a token could be the verdict of a reply on any answer scale."""
+    return _answer(token) in VERDICTS
+
+
 def _verdict_token(reply: Reply, scale: AnswerScale, place: Place) -> Token | None:
     token = _said(reply, scale, place)
     return token if token and _mass(token, scale) >= LEAST_MASS else None

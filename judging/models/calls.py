@@ -88,19 +88,11 @@ class JudgeCallQuerySet(models.QuerySet["JudgeCall"]):
         """The replies that ended an assignment without a rating, oldest first; voters may be undecided."""
         return self.filter(status="unscored").exclude(reason="undecided").order_by("pk")
 
-    def unsubmitted(self, now: datetime) -> JudgeCallQuerySet:
-        return self.filter(submit_due_at__lte=now).order_by("submit_due_at")
-
-    def unsubmitted_of(self, assignment: int) -> JudgeCall | None:
-        replied = self.unsubmitted(timezone.now()).filter(assignment=assignment)
-        needed = ("assignment__completion", "run__study", "run__judge__rater", "run__judge__endpoint")
-        return replied.select_related(*needed).first()
-
     def conversations(self, assignments: Collection[int]) -> JudgeCallQuerySet:
         """The calls about assignments in the order of asking, with only what the next step needs."""
         calls = self.filter(assignment__pk__in=assignments).order_by("pk")
         name = ("run", "assignment", "key", "round", "attempt")
-        outcome = ("state", "error_kind", "in_outage", "latency", "expected")
+        outcome = ("state", "error_kind", "in_outage", "retry_at", "finished_at", "latency", "expected")
         return calls.only(*name, *outcome, "raw_reply", "finish_reason", "refusal")
 
     def asking(self, hashes: Collection[str]) -> JudgeCallQuerySet:
@@ -270,8 +262,6 @@ class JudgeCall(PaidCall):
     status = models.CharField(max_length=10, choices=Comparison.Status, blank=True)
     reason = models.CharField(max_length=20, choices=Comparison.Reason, blank=True)
     rating = models.PositiveSmallIntegerField(null=True, blank=True)
-    submit_attempts = models.PositiveIntegerField(default=0)
-    submit_due_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
 
     objects = JudgeCallQuerySet.as_manager()
@@ -330,11 +320,6 @@ class JudgeCall(PaidCall):
                 name="judge_call_progress",
             ),
             models.Index(fields=["deadline"], condition=Q(state="in_flight"), name="judge_call_in_flight"),
-            models.Index(
-                fields=["submit_due_at"],
-                condition=Q(submit_due_at__isnull=False),
-                name="judge_call_unsubmitted",
-            ),
             models.Index(
                 fields=["request_hash"],
                 condition=Q(state="replied", cached_from__isnull=True) & ~Q(request_hash=""),

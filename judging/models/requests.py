@@ -1,5 +1,6 @@
 from typing import Final
 
+from django.apps import apps
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -66,3 +67,8 @@ class StandingRequest(PaidCall):
 
     class Meta:
         abstract = True
+
+
+def standing() -> list[type[StandingRequest]]:
+    """Every table of requests that stand for themselves."""
+    return [model for model in apps.get_models() if issubclass(model, StandingRequest)]

@@ -110,7 +110,7 @@ class JudgeRun(models.Model):
 
 
 class RunAssignment(models.Model):
-    """An assignment as part of a run. queued_until: when its message to the workers counts as lost."""
+    """An assignment as part of a run."""
 
     run = models.ForeignKey(JudgeRun, models.CASCADE, related_name="run_assignments")
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="run_assignments")
@@ -118,7 +118,6 @@ class RunAssignment(models.Model):
         default=0, help_text="Of the calls that this run makes about it (JudgeCall.round)."
     )
     due_at = models.DateTimeField(default=timezone.now, help_text="Not to be asked before.")
-    queued_until = models.DateTimeField(null=True, blank=True)
     waiting_for = models.CharField(
         max_length=64, blank=True, help_text="The hash of a request that somebody else has in flight."
     )
@@ -131,11 +130,6 @@ class RunAssignment(models.Model):
             models.UniqueConstraint(fields=["run", "assignment"], name="run_assignment_unique"),
         ]
         indexes = [
-            models.Index(
-                fields=["run", "queued_until"],
-                condition=Q(queued_until__isnull=False),
-                name="run_assignment_queued",
-            ),
             models.Index(fields=["waiting_for"], condition=~Q(waiting_for=""), name="run_assignment_waiting"),
             models.Index(fields=["run"], condition=Q(put_aside=True), name="run_assignment_put_aside"),
         ]

@@ -25,7 +25,6 @@ from judging.judges.services import JudgeError, missing_key
 from judging.models import Judge, ProposalCall
 from judging.proposing import wording
 from judging.requests.services import Requests, State
-from judging.runs import queue
 from judging.runs.work import boundary_secret
 from judging.spending.purses import prices_of
 
@@ -78,8 +77,6 @@ def start(judge: Judge, prompts: Sequence[Prompt], batch: UUID, by: Visitor | No
         )
         new = [row for row in rows if row.prompt_id not in taken]
         ProposalCall.objects.bulk_create(new)
-        if new:
-            transaction.on_commit(lambda: _proposals.ask_soon(len(new)))
     return len(new)
 
 
@@ -91,7 +88,6 @@ def stop(study: Study) -> int:
 class _Proposals(Requests[ProposalCall]):
     rows = ProposalCall
     endpoint = "judge__endpoint"
-    queue = "proposals"
     needed = ("prompt__study", "judge__rater", "judge__endpoint")
     about = "proposal"
 
@@ -104,9 +100,6 @@ class _Proposals(Requests[ProposalCall]):
     def alike(self, row: ProposalCall) -> QuerySet[ProposalCall]:
         return ProposalCall.objects.filter(judge=row.judge, prompt__study=row.prompt.study_id)
 
-    def nudge(self, threads: int) -> None:
-        queue.nudge_proposals(threads)
-
     def keep(self, row: ProposalCall, reply: Reply) -> None:
         found = [Wording(*each) for each in wording.read(reply.text)]
         Study.objects.select_for_update(no_key=True).get(pk=row.prompt.study_id)
@@ -114,8 +107,7 @@ class _Proposals(Requests[ProposalCall]):
         row.error = "" if found else _why_none(reply)
 
 
-_proposals = _Proposals()
-sweep, abandon_orphans, work_off = _proposals.sweep, _proposals.abandon_orphans, _proposals.work_off
+door = _Proposals()
 
 
 def _why_none(reply: Reply) -> str:

@@ -15,10 +15,13 @@ from arena.rating import assignments as rating
 from arena.rating import scales
 from arena.rating.opinions import CallIn, Count, LeaseLostError, Name, NotAllowedError, Seconds, Text
 from arena.texts.self_naming import shown_turns
-from judging.endpoints.client import NoReplyError
-from judging.models import Judge, JudgeCall
+from judging.endpoints.client import NoReplyError, Reply
+from judging.endpoints.logprobs import MOST_TOKENS
+from judging.models import Judge
 from judging.remote import services as remote_services
-from judging.remote.services import CallName
+from judging.remote.services import CallName, HandedIn
+from judging.runs.claiming import Claimed
+from judging.worker.arena import MOST_AT_ONCE, unpacked
 
 router = Router(tags=["assignments"])
 judges = Router(tags=["assignments"])
@@ -26,12 +29,13 @@ judges = Router(tags=["assignments"])
 Attempt = Annotated[Count, Field(ge=1)]
 Key = Annotated[Name, Field(max_length=240)]
 FROM_REQUEST: Any = Field(None, description="From the request of the claim.")
+KIND = r"^[a-z0-9_]{1,50}$"
+Bytes = Annotated[str, Field(pattern=r"^[\x00-\xff]*$")]
+Logprob = Annotated[float, Field(allow_inf_nan=False, ge=-1e9, le=0.01)]
 OF_JUDGE = (
     *("slug", "name", "model", "base_url", "task", "protocol", "form", "points", "parameters", "wording"),
 )
-OF_REQUEST = (
-    *("protocol", "form", "points", "model", "temperature", "max_tokens", "options", "logprobs", "timeout"),
-)
+OF_REQUEST = ("model", "messages", "temperature", "max_tokens", "options", "logprobs", "timeout")
 
 
 class ClaimIn(Schema):
@@ -92,6 +96,8 @@ class RequestOut(Schema):
     options: dict[str, Any]
     logprobs: bool = Field(description="Whether to ask for the log-probabilities of the tokens.")
     timeout: float = Field(description="Seconds to wait for the reply.")
+    base_url: str = Field(description="Address of the endpoint that is asked.")
+    key_variable: str = Field(description="Environment variable with its key; empty if no key is needed.")
 
 
 class AssignmentOut(Schema):
@@ -147,7 +153,7 @@ class FailureIn(Schema):
     }
 
     kind: str = Field(
-        pattern=r"^[a-z0-9_]{1,50}$",
+        pattern=KIND,
         description='One word, such as "timeout"; "abandoned": the call was cut off and nothing failed.',
     )
     detail: Annotated[Name, Field(max_length=600)] = ""
@@ -178,6 +184,79 @@ class RepliedIn(Schema):
         None, allow_inf_nan=False, description="Expected score over the answer tokens, where they are known."
     )
     call: CallIn = Field(description="The call; key and attempt are those of the request.")
+
+
+class ReplyOfModelIn(Schema):
+    """The reply of a model."""
+
+    model_config = {"extra": "forbid"}
+
+    text: Text = ""
+    finish_reason: Annotated[Name, Field(max_length=50)] = ""
+    model: Annotated[Name, Field(max_length=200)] = Field("", description="The model that says it replied.")
+    refusal: Text = Field("", description="Text of a separate refusal field.")
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    reasoning_tokens: Count | None = None
+    tokens: list[tuple[Bytes, Logprob, list[tuple[Bytes, Logprob]]]] = Field(
+        [],
+        max_length=MOST_TOKENS,
+        description="Its tokens with their log-probabilities, and each token's likeliest alternatives with "
+        "theirs. A token is given by its bytes, each as the character of its number.",
+    )
+
+
+class FailureOfModelIn(Schema):
+    """Why there is no reply."""
+
+    model_config = {"extra": "forbid"}
+
+    kind: str = Field(pattern=KIND)
+    detail: Annotated[Name, Field(max_length=600)] = ""
+    retryable: bool = True
+    retry_after: Name = Field("", max_length=100)
+
+
+class ResultIn(Schema):
+    """What came of a claimed call: a reply, or why there is none."""
+
+    model_config = {"extra": "forbid"}
+
+    assignment: Name = Field(max_length=24)
+    key: Key
+    attempt: Attempt
+    seconds: Seconds | None = None
+    reply: ReplyOfModelIn | None = None
+    failure: FailureOfModelIn | None = None
+
+    @property
+    def result(self) -> Reply | NoReplyError:
+        if self.reply is None:
+            failure = dict(vars(self.failure or FailureOfModelIn(kind="internal", retry_after="")))
+            return NoReplyError(failure.pop("kind"), failure.pop("detail"), **failure)
+        return Reply(**{**vars(self.reply), "tokens": unpacked(self.reply.tokens)})
+
+
+class ResultsIn(Schema):
+    """Results of several calls of one judge."""
+
+    model_config = {"extra": "forbid"}
+
+    replies: list[ResultIn] = Field(min_length=1, max_length=MOST_AT_ONCE)
+
+
+class ResultOut(Schema):
+    """What became of a call."""
+
+    assignment: str
+    outcome: str = Field(description="scored or unscored, where all replies are there.")
+    detail: str = Field(description="Why the reply does not count; empty if it does.")
+
+
+class ResultsOut(Schema):
+    """What became of the calls, in their order."""
+
+    results: list[ResultOut]
 
 
 class StateOut(Schema):
@@ -230,7 +309,9 @@ def claim(request: HttpRequest, given: ClaimIn) -> Status[object]:
         claimed = remote_services.claim(rater, study, given.worker)
     except NotAllowedError as error:
         return Status(403, ErrorOut(detail=str(error), field="study"))
-    return Status(201, _shown(*claimed)) if claimed else Status(204, None)
+    if claimed is None:
+        return Status(204, None)
+    return Status(201, _shown(claimed) if isinstance(claimed, Assignment) else _shown_call(claimed))
 
 
 def _rated_by(rater: Rater, slug: str) -> Study | None:
@@ -249,11 +330,17 @@ def _claim_of_person(rater: Rater, study: Study | None) -> Status[object]:
     if assignment is None:
         return Status(204, None)
     rating.mark_shown(assignment)
-    shown = _shown(Assignment.objects.for_page().get(pk=assignment.pk), None)
+    shown = _shown(Assignment.objects.for_page().get(pk=assignment.pk))
     return Status(200 if held else 201, shown)
 
 
-def _shown(assignment: Assignment, call: JudgeCall | None) -> AssignmentOut:
+def _shown_call(claimed: Claimed) -> AssignmentOut:
+    assignment = claimed.work.assignment
+    assignment.leased_until = claimed.call.deadline
+    return _shown(assignment, claimed)
+
+
+def _shown(assignment: Assignment, claimed: Claimed | None = None) -> AssignmentOut:
     study, about = assignment.study, assignment.pair or assignment.completion
     assert about is not None  # noqa: S101 - held by a constraint
     assert assignment.leased_until is not None  # noqa: S101 - just claimed
@@ -270,16 +357,16 @@ def _shown(assignment: Assignment, call: JudgeCall | None) -> AssignmentOut:
             category=about.prompt.category,
             references=about.prompt.reference_turns if study.shows_references else [],
         ),
-        request=_request(call) if call else None,
-        **_asked(assignment, call),
+        request=_request(claimed) if claimed else None,
+        **_asked(assignment, claimed and claimed.work.judge),
     )
 
 
-def _asked(assignment: Assignment, call: JudgeCall | None) -> dict[str, Any]:
+def _asked(assignment: Assignment, judge: Judge | None) -> dict[str, Any]:
     """What is shown for its kind of assignment only."""
     study = assignment.study
     if assignment.pair:
-        points = call.run.judge.points if call else study.points
+        points = judge.points if judge else study.points
         captions = enumerate(scales.CAPTIONS[points], 1)
         first, second = assignment.pair.shown(assignment.swapped)
         return {
@@ -296,18 +383,22 @@ def _asked(assignment: Assignment, call: JudgeCall | None) -> dict[str, Any]:
         asked = assignment.completion.prompt.questions.asked()
         return text | {"questions": [QuestionOut(position=one.position, text=one.text) for one in asked]}
     lowest, highest = study.score_lowest, study.score_highest
-    if call:
-        lowest, highest = call.run.judge.configured_protocol.score_range
+    if judge:
+        lowest, highest = judge.configured_protocol.score_range
     return text | {"lowest": lowest, "highest": highest}
 
 
-def _request(call: JudgeCall) -> RequestOut:
+def _request(claimed: Claimed) -> RequestOut:
+    work, call, asked = claimed
+    sent = {name: getattr(asked.request, name) for name in OF_REQUEST}
     return RequestOut(
-        **{name: getattr(call.run.judge, name) for name in OF_REQUEST},
+        **{name: getattr(work.judge, name) for name in ("protocol", "form", "points")},
+        **sent,
+        base_url=asked.model.base_url,
+        key_variable=asked.model.endpoint.api_key_env,
         prompt_hash=call.prompt_hash,
         key=call.key,
         attempt=call.attempt,
-        messages=call.messages,
     )
 
 
@@ -330,6 +421,22 @@ def renew(request: HttpRequest, assignment: str, given: RenewIn) -> Status[objec
         return Status(403, ErrorOut(detail=str(error), field="assignment"))
     lease = LeaseOut(assignment=assignment, leased_until=leased_until, lease_seconds=_left(leased_until))
     return Status(200, lease)
+
+
+@router.post("/replied/", response={200: ResultsOut, **ERRORS}, summary="Hand in replies")
+def report_replies(request: HttpRequest, given: ResultsIn) -> ResultsOut:
+    """Hand in what came of claimed calls. The arena reads the verdicts and stores them."""
+    results = [
+        HandedIn(each.assignment, CallName(each.key, each.attempt), each.result, each.seconds)
+        for each in given.replies
+    ]
+    outcomes = remote_services.replied(rater_of(request), results)
+    return ResultsOut(
+        results=[
+            ResultOut(assignment=each.assignment, outcome=outcome, detail=detail)
+            for each, (outcome, detail) in zip(results, outcomes, strict=True)
+        ]
+    )
 
 
 @router.post(

@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Rater, Study
@@ -19,21 +18,17 @@ from arena.rating import assignments as rating
 from arena.rating import offering
 from arena.rating.opinions import LeaseLostError, NotAllowedError
 from arena.rating.recording import own_assignment
-from judging.endpoints.client import REFUSALS, NoReplyError
+from judging.endpoints.client import NoReplyError, Reply
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.models.calls import JudgeCallQuerySet
 from judging.models.runs import JudgeRunQuerySet
+from judging.protocols import conversation
 from judging.remote import unconfigured
-from judging.runs import committing, queue
-from judging.runs import work as runs_work
-from judging.runs.claiming import SUBMITTING, claim_remotely
-from judging.runs.committing import Outcome, Results, end_abandoned
-from judging.runs.lifecycle import finish_if_done, pause_if_unreadable
+from judging.runs.claiming import Claimed, claim_of
+from judging.runs.committing import LATE, Result, commit, commit_each, take
+from judging.runs.lifecycle import end_if_closed, pause_if_unreadable
 from judging.runs.recovery import abandon
-from judging.runs.work import Work, wanted, with_calls
-from judging.spending import purses
 
-TRIES: Final = 5  # how often a claim is tried when other workers are faster
 ABANDONED: Final = "abandoned"  # kind of a report that a call was cut off; it is asked again at once
 
 # Columns of a call that the record of a reply has, too.
@@ -45,9 +40,6 @@ RECEIVED: Final = (
     "completion_tokens",
     "reasoning_tokens",
 )
-
-Claimed = tuple[Assignment, JudgeCall | None]
-"""An assignment, and the call about it if the judge is configured here."""
 
 
 class CallName(NamedTuple):
@@ -68,8 +60,8 @@ def lease_time() -> timedelta:
     return timedelta(seconds=settings.JUDGE_LEASE_SECONDS)
 
 
-def claim(rater: Rater, study: Study | None, worker: str = "") -> Claimed | None:
-    """The next assignment of a judge elsewhere; None if there is nothing to do now.
+def claim(rater: Rater, study: Study | None, worker: str = "") -> Claimed | Assignment | None:
+    """The next call of a judge elsewhere, or its assignment if it is not configured here; None for nothing.
 
     Raises NotAllowedError if the study is closed or the judge may not rate it.
     """
@@ -80,48 +72,15 @@ def claim(rater: Rater, study: Study | None, worker: str = "") -> Claimed | None
         return _claim_call(judge, study, f"remote {worker or judge.slug}")
     if study is None:
         raise NotAllowedError("Name a study, because this judge has no runs here.")
-    leased = unconfigured.lease_next(rater, study, lease_time())
-    return (leased, None) if leased else None
+    return unconfigured.lease_next(rater, study, lease_time())
 
 
 def _claim_call(judge: Judge, study: Study | None, worker: str) -> Claimed | None:
-    for _ in range(TRIES):
-        with transaction.atomic():
-            row = _next(judge, study)
-            if row is None:
-                break
-            [work] = with_calls([row])
-            if runs_work.unrateable([work]):
-                if not runs_work.put_waiting_aside(work.run, _waiting(work.run)):
-                    runs_work.put_aside([work], Assignment.State.OPEN)
-                continue
-            if replied := _is_whole(work):
-                _submit(replied)
-                continue
-            call = claim_remotely(work, worker[:200], lease_time())
-        if call:
-            row.assignment.leased_until = call.deadline
-            return row.assignment, call
-    for run in _running(judge):
-        finish_if_done(run)
+    runs = remote_runs(judge).filter(state=JudgeRun.State.RUNNING).order_by("pk")
+    for run in (runs.filter(study=study) if study else runs).whole():
+        for claimed in [] if end_if_closed(run) else claim_of(run, 1, worker[:200]):
+            return claimed
     return None
-
-
-def _next(judge: Judge, study: Study | None) -> RunAssignment | None:
-    """What waits in the judge's oldest run, locked."""
-    runs = _running(judge).filter(study=study) if study else _running(judge)
-    rows = (_waiting(run).select_for_update(of=("self",), skip_locked=True).first() for run in runs)
-    return next(filter(None, rows), None)
-
-
-def _waiting(run: JudgeRun) -> QuerySet[RunAssignment]:
-    # By rater and time, assignments are found in the order of planning without those that are done.
-    own = {"assignment__rater": run.judge.rater_id, "assignment__study": run.study_id}
-    return wanted(timezone.now()).filter(run=run, **own).order_by("assignment__created_at")
-
-
-def _running(judge: Judge) -> JudgeRunQuerySet:
-    return remote_runs(judge).filter(state=JudgeRun.State.RUNNING).select_related("judge").order_by("pk")
 
 
 def remote_runs(judge: Judge) -> JudgeRunQuerySet:
@@ -166,9 +125,7 @@ def report_failure(
     elif error.kind == ABANDONED:
         _abandon(assignment, name, record)
     elif call := name.chosen(_in_flight(assignment)).first():
-        failed = JudgeCall.objects.filter(run=call.run_id, round=call.round, state=JudgeCall.State.FAILED)
-        failures = failed.filter(assignment=assignment).exclude(error_kind__in=REFUSALS).count()
-        committing.commit([Results([Outcome(call, error, seconds, failures=failures)])])
+        commit([Result(call.pk, error, seconds)])
     return _with_due_time(assignment)
 
 
@@ -215,111 +172,89 @@ def settle(assignment: Assignment, opinion: Opinion, record: Mapping[str, Any]) 
     Runs in the transaction that stores the answer. An answer counts although its call was given up and
     another one is in flight. A second answer's record is kept and nothing counted.
     """
-    every = _every_call(assignment)
-    call = _call_behind(every, CallName.of(record))
+    call = _call_behind(assignment, CallName.of(record))
     if call is None:
         return False
+    keys = conversation.keys(call.run.judge.configured_for(call.run.study))
+    if call.is_in_flight and len(keys) > 1:
+        raise NotAllowedError(
+            "This judge is asked several questions: hand in each reply at "
+            f"/assignments/{assignment.public_id}/replied/. Install the arena's version of the judge worker."
+        )
     raw_reply = "" if opinion.raw_reply == record.get("refusal") else opinion.raw_reply
-    columns = {"raw_reply": raw_reply, "latency": opinion.seconds, **_received(record)}
     outcome = {
         "status": opinion.status,
         "reason": opinion.reason,
         "rating": opinion.rating if isinstance(opinion, Comparison) else None,
-        "submit_attempts": 1,
         "submitted_at": timezone.now(),
     }
-    if run := _keep(call, every, columns, outcome):
-        pause_if_unreadable(run)
+    said = {"raw_reply": raw_reply, "latency": opinion.seconds, **_received(record)}
+    is_new = call.submitted_at is None
+    # The run that waits for the assignment now; the one that asked may have been cancelled.
+    waiting = JudgeRun.objects.active().filter(run_assignments__assignment=assignment).first()
+    if is_new and take(call, said, timezone.now(), outcome | {"run": waiting or call.run}):
+        pause_if_unreadable(call.run)
     return True
 
 
 def keep_reply(
     rater: Rater, public_id: str, raw_reply: str, expected: float | None, record: Mapping[str, Any]
 ) -> tuple[Assignment, datetime | None]:
-    """Commit the reply to one question, and submit once all have theirs; returns when the next one is due.
+    """Commit the reply to one question, and record once all have theirs; returns when the next one is due.
 
     Repeating is harmless. Raises NotAllowedError, or LeaseLostError if the question has another reply.
     """
-    with transaction.atomic():
-        assignment = own_assignment(rater, public_id)
-        every = _every_call(assignment)
-        call = _call_behind(every, CallName.of(record))
-        if call is None:
-            raise NotAllowedError("This question was not claimed.")
-        is_kept = call.has_replied
-        columns = {"raw_reply": raw_reply, "expected": expected, **_received(record)}
-        if not is_kept and (run := _keep(call, every, columns)):
-            is_kept = True
-            _go_on(run, assignment)
-    if not is_kept:
-        raise LeaseLostError("Another worker has handed in a reply to this question.")
+    assignment = own_assignment(rater, public_id)
+    call = _call_behind(assignment, CallName.of(record))
+    if call is None:
+        raise NotAllowedError(UNCLAIMED)
+    told: dict[str, Any] = {name: record.get(name) for name in RECEIVED[3:]}
+    names = ("finish_reason", "refusal", "model_returned")
+    finish, refused, model = (str(record.get(name) or "") for name in names)
+    reply = Reply(raw_reply, finish, model, refused, **told)
+    if any(commit([Result(call.pk, reply, record.get("seconds"), expected)])):
+        raise LeaseLostError(LATE)
     return _with_due_time(assignment)
 
 
-def _go_on(run: JudgeRun, assignment: Assignment) -> None:
-    """Have the next question asked, or the replies submitted."""
-    [work] = runs_work.with_calls(RunAssignment.objects.filter(run=run, assignment=assignment))
-    if last := _is_whole(work):
-        _submit(last)
-    else:
-        now = timezone.now()
-        committing.release(run.pk, assignment.pk, now, now)
+class HandedIn(NamedTuple):
+    """What came of a call that ``assignment``, ``key`` and ``attempt`` name."""
+
+    assignment: str
+    name: CallName
+    result: Reply | NoReplyError
+    seconds: float | None
 
 
-def _is_whole(work: Work) -> JudgeCall | None:
-    """The last reply about an assignment, if nothing is left to ask."""
-    replied = [call for call in work.in_round if call.has_replied]
-    return replied[-1] if replied and not work.open_questions(work.replies) else None
+def replied(rater: Rater, results: Sequence[HandedIn]) -> list[tuple[str, str]]:
+    """Commit results, and record the answers that are complete; for each its outcome, and what is amiss.
+
+    Repeating is harmless.
+    """
+    asked = JudgeCall.objects.filter(assignment__rater=rater)
+    calls = asked.filter(assignment__public_id__in=[each.assignment for each in results])
+    named = calls.values_list("assignment__public_id", "key", "attempt", "pk")
+    known = {(public_id, CallName(key, attempt)): pk for public_id, key, attempt, pk in named}
+    found = [known.get((each.assignment, each.name)) for each in results]
+    committed = [Result(pk, each.result, each.seconds) for pk, each in zip(found, results, strict=True) if pk]
+    said = dict(zip((each.call for each in committed), commit_each(committed), strict=True))
+    ended = {call.pk: call for call in asked.filter(pk__in=said)}
+    return [(_outcome(ended[pk]), said[pk]) if pk else ("refused", UNCLAIMED) for pk in found]
 
 
-def _submit(last: JudgeCall) -> None:
-    """Have the arena's own workers read the verdict and submit it."""
-    now = timezone.now()
-    JudgeCall.objects.filter(pk=last.pk, submitted_at=None).update(submit_due_at=now)
-    unfinished = Assignment.objects.filter(pk=last.assignment_id, finished_at=None)
-    unfinished.update(state=Assignment.State.CLAIMED, leased_until=now + SUBMITTING)
-    transaction.on_commit(lambda: queue.nudge_assignments([last.assignment_id]))
+def _outcome(call: JudgeCall) -> str:
+    if call.has_replied:
+        return "refused" if call.given_up else call.status or "replies"
+    return "too late" if call.state == JudgeCall.State.ABANDONED else "calls without a reply"
 
 
-def _keep(
-    call: JudgeCall, every: Sequence[JudgeCall], columns: dict[str, Any], outcome: Mapping[str, Any] = {}
-) -> JudgeRun | None:
-    """Store the reply of a call; None if its question has one, and then only what this one took."""
-    own = JudgeCall.objects.filter(pk=call.pk)
-    now = timezone.now()
-    if any(each.has_replied and (each.round, each.key) == (call.round, call.key) for each in every):
-        received = {name: columns[name] for name in (*RECEIVED, "latency") if columns.get(name) is not None}
-        own.filter(state=JudgeCall.State.ABANDONED).update(finished_at=now, **received)
-        return None
-    end_abandoned([each for each in every if each.is_in_flight and each != call], now)
-    JudgeCall.objects.filter(assignment=call.assignment_id, given_up=True).update(given_up=False)
-    # The run that waits for the assignment now; the one that asked may have been cancelled.
-    waiting = JudgeRun.objects.active().filter(run_assignments__assignment=call.assignment_id)
-    run = waiting.first() or call.run
-    planned = RunAssignment.objects.filter(run=run, assignment=call.assignment_id, put_aside=True)
-    planned.update(put_aside=False)
-    if call.is_in_flight:
-        columns |= _cost(call, columns)
-    ended = {"state": JudgeCall.State.REPLIED, "finished_at": now, "error_kind": "", "error": ""}
-    own.update(**columns, **ended, **outcome, run=run, given_up=False)
-    return run
+UNCLAIMED: Final = "This question was not claimed."
 
 
-def _cost(call: JudgeCall, columns: Mapping[str, Any]) -> dict[str, Any]:
-    call.state = JudgeCall.State.REPLIED
-    for name, value in columns.items():
-        setattr(call, name, value)
-    purses.settle([call])
-    return {"cost": call.cost, "reserved": call.reserved}
-
-
-def _every_call(assignment: Assignment) -> list[JudgeCall]:
-    return list(JudgeCall.objects.filter(assignment=assignment).select_related("run").order_by("attempt"))
-
-
-def _call_behind(every: Sequence[JudgeCall], name: CallName) -> JudgeCall | None:
+def _call_behind(assignment: Assignment, name: CallName) -> JudgeCall | None:
     """The remote call of this name; without an attempt the one in flight, or the last."""
-    calls = [call for call in every if call.run.remote and name.key in (None, call.key)]
+    rows = _calls(assignment).select_related("run__study", "run__judge__rater", "run__judge__endpoint")
+    calls = [call for call in rows.order_by("attempt") if name.key in (None, call.key)]
     if name.attempt is not None:
         return next((call for call in calls if call.attempt == name.attempt), None)
     in_flight = [call for call in calls if call.is_in_flight]

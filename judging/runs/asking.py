@@ -5,7 +5,9 @@ import json
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from judging.endpoints.client import Client, NoReplyError, Reply, Request, attempt
+from django.conf import settings
+
+from judging.endpoints.client import Client, NoReplyError, Reply, Request
 from judging.endpoints.simulated import SimulatedClient, Simulation
 from judging.judges.asked import AskedModel, asked_by
 from judging.judges.services import JudgeError
@@ -31,14 +33,20 @@ class CallBuilder:
     _known: dict[tuple[int, str], tuple[AskedModel, str]] = field(default_factory=dict)
 
     def build(self, work: Work, question: Question) -> PreparedCall:
-        model, problem = self._model(work, question.author)
+        model, problem = self._known_model(work, question.author)
         request = request_to(model, question, logprobs=work.judge.logprobs)
-        name = ""
-        if not (work.judge.is_simulated or problem):
+        name, lease = "", model.lease
+        if work.run.remote:  # nobody knows if an address there is the same as here
+            lease = max(lease, timedelta(seconds=settings.JUDGE_LEASE_SECONDS))
+        elif not (work.judge.is_simulated or problem):
             name = request_hash(model, request, question, work.assignment.repeat, work.row.round)
-        return PreparedCall(question, model, request, name, model.lease, problem)
+        return PreparedCall(question, model, request, name, lease, problem)
 
-    def _model(self, work: Work, author: str) -> tuple[AskedModel, str]:
+    def model(self, work: Work, author: str) -> AskedModel:
+        """The model that is asked for an author of the work's protocol."""
+        return self._known_model(work, author)[0]
+
+    def _known_model(self, work: Work, author: str) -> tuple[AskedModel, str]:
         key = (work.judge.pk, author)
         if key not in self._known:
             try:
@@ -74,10 +82,9 @@ def request_hash(
     return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()
 
 
-def ask(work: Work, asked: PreparedCall) -> tuple[Reply | NoReplyError, float]:
-    """The result and the seconds it took. Never raises."""
-    about = f"assignment {work.assignment.pk} for {work.judge.slug}"
-    return attempt(lambda: _client(work, asked).ask(asked.request), about)
+def ask(work: Work, asked: PreparedCall) -> Reply:
+    """Raises NoReplyError."""
+    return _client(work, asked).ask(asked.request)
 
 
 def _client(work: Work, asked: PreparedCall) -> Client:

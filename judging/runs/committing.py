@@ -1,199 +1,236 @@
-"""Committing the results of calls, in batches, before anything else happens to them."""
+"""Committing the results of calls of judge runs, with the ratings that they complete."""
 
 import logging
-import random
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
-from django.conf import settings
 from django.db import InterfaceError, OperationalError, close_old_connections, transaction
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from arena.models import Assignment
-from arena.models.compiled import save_each
-from judging.endpoints.client import REFUSALS, NoReplyError, Reply, RetryPolicy, refusal
+from judging.endpoints.client import REFUSALS, NoReplyError, Reply, refusal
 from judging.endpoints.logprobs import expected_rating, verdict_logprobs
-from judging.models import JudgeCall, JudgeRun, Outage, RunAssignment
-from judging.runs import limiting, queue
-from judging.runs.asking import PreparedCall
-from judging.runs.claiming import SUBMITTING
-from judging.runs.lifecycle import QUEUE_PATIENCE, pause_if_nothing_works, pause_run
+from judging.judges.asked import AskedModel
+from judging.models import Judge, JudgeCall, JudgeRun, Outage, RunAssignment
+from judging.protocols import conversation
+from judging.protocols.conversation import Question
+from judging.runs import limiting
+from judging.runs.asking import CallBuilder
+from judging.runs.lifecycle import pause_if_nothing_works, pause_run
 from judging.runs.limiting import EndedCall
+from judging.runs.recording import record
+from judging.runs.work import Work, asked_otherwise, begun_anew, with_calls, with_texts
 from judging.spending.purses import settle
 
 logger = logging.getLogger(__name__)
 
+UNSTORED: Final = "The arena could not store the reply."
+LATE: Final = "Another worker has handed in a reply to this question."
+
+
+Asked = tuple[Question | None, AskedModel]
+
 
 @dataclass(frozen=True)
-class Outcome:
-    call: JudgeCall
+class Result:
+    """What came of a call. expected: the expected rating, where only who asked can tell."""
+
+    call: int
     result: Reply | NoReplyError
     seconds: float | None
-    asked: PreparedCall | None = None
-    failures: int = 0  # of this question before, in this run
-    is_to_blame: bool = False  # the question may be what stops its endpoint from answering
+    expected: float | None = None
 
 
-@dataclass(frozen=True)
-class Results:
-    """Results of calls about one assignment."""
-
-    outcomes: Sequence[Outcome]
-    is_last: bool = True  # no other call about the assignment is in flight
-    earlier: Sequence[JudgeCall] = ()  # calls about it that ended before
-    answered: JudgeCall | None = None  # its reply completed the answer
-
-
-def commit_each(batch: Sequence[Results]) -> list[list[JudgeCall] | Exception]:
+def commit_each(results: Sequence[Result]) -> list[str]:
     """``commit``, or one by one where that fails: replies are paid for, and one must not cost the others.
 
     Raises OperationalError or InterfaceError if the database is away.
     """
-    if len(batch) > 1:
-        try:
-            return list(commit(batch))
-        except (OperationalError, InterfaceError):
-            raise
-        except Exception:
-            logger.exception("Committing %d results at once failed", len(batch))
-    return [_commit_alone(results) for results in batch]
-
-
-def _commit_alone(results: Results) -> list[JudgeCall] | Exception:
     try:
-        return commit([results])[0]
+        return commit(results)
     except (OperationalError, InterfaceError):
         raise
-    except Exception as error:  # of this one alone
-        return error
+    except Exception:
+        if len(results) == 1:
+            logger.exception("The result of call %d cannot be stored", results[0].call)
+            if isinstance(results[0].result, Reply):  # for good, or it would be paid for again and again
+                failed = NoReplyError("internal", UNSTORED, retryable=False)
+                commit_each([replace(results[0], result=failed)])
+            return [UNSTORED]
+        logger.exception("Committing %d results at once failed", len(results))
+        return [said for each in results for said in commit_each([each])]
 
 
 @transaction.atomic
-def commit(batch: Sequence[Results]) -> list[list[JudgeCall]]:
-    """Commit results; for each, in order, the calls that have ended, as stored. Harmless when repeated.
+def commit(results: Sequence[Result]) -> list[str]:
+    """Commit results, and record the answers that are complete; for each why it was not kept, or "".
 
-    The late reply of an abandoned call is only kept for the record: the assignment may be asked anew already.
-    Locks assignments, then calls, then limits, then purses, as everywhere.
+    Harmless when repeated. The late reply of an abandoned call counts if its question has no other reply,
+    else it is only kept for the record. Locks assignments, then calls, limits and purses, as everywhere.
     """
-    now = timezone.now()
-    outcomes = [outcome for results in batch for outcome in results.outcomes]
-    lock_assignments({outcome.call.assignment_id for outcome in outcomes})
-    live = _live({outcome.call.pk for outcome in outcomes})
-    outages = _outages([outcome for outcome in outcomes if outcome.call.pk in live])
-    written = {
-        outcome.call.pk: _ended(
-            outcome, now, outages.get(outcome.call.pk), is_answer=outcome.call == results.answered
+    return _Commit(results).write()
+
+
+class _Commit:
+    def __init__(self, results: Sequence[Result]) -> None:
+        self._now = timezone.now()
+        about = JudgeCall.objects.filter(pk__in=[each.call for each in results])
+        lock_assignments(set(about.values_list("assignment", flat=True)))
+        locked = about.select_for_update(no_key=True, of=("self",)).order_by("pk")
+        calls = {call.pk: call for call in locked}
+        self._all = results
+        self._results = [(calls[each.call], each) for each in results if each.call in calls]
+        own = Exists(about.filter(run=OuterRef("run"), assignment=OuterRef("assignment")))
+        # A run that asked may have been cancelled, and another one wait for the assignment now.
+        rows = with_texts().filter(own | Q(run__in=JudgeRun.objects.active()))
+        rows = rows.filter(assignment__in={call.assignment_id for call in calls.values()}).order_by("run")
+        works = with_calls({row.assignment_id: row for row in rows}.values())
+        self._works = {work.assignment.pk: work for work in works}
+        self._builder = CallBuilder()
+
+    def write(self) -> list[str]:
+        ended = [(call, result) for call, result in self._results if call.is_in_flight]
+        late = [(call, result) for call, result in self._results if not call.is_in_flight]
+        asked = {call.pk: self._asked(call) for call, _ in ended}
+        outages = self._outages(ended, asked)
+        for call, result in ended:
+            self._end(call, result, asked[call.pk][0], outages.get(call.pk))
+        settle(call for call, _ in ended)
+        for call, _ in ended:
+            call.save(update_fields=OF_END)
+        said = {call.pk: self._keep_late(call, result) for call, result in late}
+        wake({call.request_hash for call, _ in ended}, self._now)
+        kept = [call for call, _ in late if call.has_replied]
+        self._go_on([call for call, _ in ended] + kept, {call.assignment_id for call in kept})
+        self._pause(ended, asked)
+        return [said.get(each.call, "") for each in self._all]  # also of those that were deleted meanwhile
+
+    def _work(self, call: JudgeCall) -> Work:
+        return self._works[call.assignment_id]
+
+    def _asked(self, call: JudgeCall) -> Asked:
+        """The question of a call, if the protocol still has it, and the model that was asked."""
+        work = self._work(call)
+        questions = conversation.next_questions(work.configured_protocol, work.texts, work.replies)
+        question = next((each for each in questions if each.key == call.key), None)
+        return question, self._builder.model(work, question.author if question else "")
+
+    def _outages(
+        self,
+        ended: Sequence[tuple[JudgeCall, Result]],
+        asked: Mapping[int, Asked],
+    ) -> dict[int, Outage | None]:
+        """The outages in which calls failed, by the call; such a failure uses up no attempt."""
+        limited = [(call, one) for call, one in ended if call.rate_limit_id]
+        found = limiting.end(
+            [EndedCall(call, asked[call.pk][1], call.started_at, one.result) for call, one in limited]
         )
-        for results in batch
-        for outcome in results.outcomes
-        if outcome.call.pk in live
-    }
-    settle(written.values())
-    save_each(list(written.values()), OF_END)
-    _keep_late([outcome for outcome in outcomes if outcome.call.pk not in live], now)
-    wake({call.request_hash for call in written.values()}, now)
-    ended = [[written[one.call.pk] for one in results.outcomes if one.call.pk in live] for results in batch]
-    for results, calls in zip(batch, ended, strict=True):
-        _release(results, calls, now)
-    _pause([outcome for outcome in outcomes if outcome.call.pk in live], written)
-    return ended
+        # A question may be what stops its endpoint from answering.
+        return {
+            call.pk: None if self._work(call).is_to_blame(call.key) else outage
+            for (call, _), outage in zip(limited, found, strict=True)
+        }
+
+    def _end(self, call: JudgeCall, result: Result, question: Question | None, outage: Outage | None) -> None:
+        """Fill in how a call has ended."""
+        if isinstance(result.result, Reply):
+            columns = {
+                "state": JudgeCall.State.REPLIED,
+                **received(self._work(call).judge, result.result, result, question),
+            }
+        else:
+            columns = {
+                "state": JudgeCall.State.FAILED,
+                "error_kind": result.result.kind,
+                "error": str(result.result)[:600],
+                "retry_at": self._retry_at(call, result.result, outage),
+                "in_outage": outage is not None,
+            }
+        for name, value in {**columns, "latency": result.seconds, "finished_at": self._now}.items():
+            setattr(call, name, value)
+
+    def _retry_at(self, call: JudgeCall, error: NoReplyError, outage: Outage | None) -> datetime | None:
+        if not outage and refusal(error) and not _is_about_one_pair(call):
+            return self._now + OTHERS_FIRST  # the run is paused until somebody resumes it
+        return limiting.next_try(error, 1 + self._work(call).failures(call.key), outage)
+
+    def _keep_late(self, call: JudgeCall, result: Result) -> str:
+        """Keep the reply of a call that was given up, if it is the first to its question."""
+        if call.state != JudgeCall.State.ABANDONED or not isinstance(result.result, Reply):
+            return ""
+        columns = received(self._work(call).judge, result.result, result, self._asked(call)[0])
+        return "" if take(call, columns | {"latency": result.seconds}, self._now) else LATE
+
+    def _go_on(self, ended: Sequence[JudgeCall], late: Collection[int]) -> None:
+        """Record the answers that are complete; reopen or fail the other assignments without calls.
+
+        late: the assignments whose other calls a late reply has ended.
+        """
+        by_pk = {call.pk: call for call in ended}
+        complete = []
+        for assignment in sorted({call.assignment_id for call in ended}):
+            work = self._works[assignment]
+            known = JudgeCall.objects.conversations([assignment]) if assignment in late else work.calls
+            work = replace(work, calls=tuple(by_pk.get(call.pk, call) for call in known))
+            if any(call.is_in_flight for call in work.in_round):
+                continue
+            if asked_otherwise(work.configured_protocol, work.in_round):
+                begun_anew(work)
+            elif _is_complete(work) and not work.judge.rater.paused_at:  # else once it is resumed
+                complete.append(work)
+                continue
+            self._release(work)
+        record(complete)
+
+    def _release(self, work: Work) -> None:
+        """Reopen an assignment once its failed calls are due; fail it if one is never repeated."""
+        last = {call.key: call for call in work.in_round if call.run_id == work.run.pk}
+        failed = [call for call in last.values() if call.state == JudgeCall.State.FAILED]
+        assignment = Assignment.objects.filter(pk=work.assignment.pk, state=Assignment.State.CLAIMED)
+        if given_up := [call.pk for call in failed if call.retry_at is None]:
+            JudgeCall.objects.filter(pk=given_up[0]).update(given_up=True)
+            assignment.update(state=Assignment.State.FAILED, leased_until=None, finished_at=self._now)
+            return
+        reopen([work.assignment.pk])
+        if failed:
+            due_at = max(call.retry_at for call in failed if call.retry_at)
+            RunAssignment.objects.filter(pk=work.row.pk).update(due_at=due_at)
+
+    def _pause(
+        self,
+        ended: Sequence[tuple[JudgeCall, Result]],
+        asked: Mapping[int, Asked],
+    ) -> None:
+        """Pause the runs whose judge is refused, or whose calls fail one like the other."""
+        failed = set()
+        for call, result in ended:
+            if isinstance(result.result, NoReplyError):
+                why, run = refusal(result.result), self._work(call).run
+                if why and call.retry_at:
+                    for each in _refused_with(run, asked[call.pk][1], result.result.kind):
+                        pause_run(each, f"{why} Nothing was lost.")
+                elif not call.in_outage:
+                    failed.add(run)
+        for run in sorted(failed, key=lambda run: run.pk):
+            pause_if_nothing_works(run)
 
 
-def _pause(outcomes: Sequence[Outcome], written: Mapping[int, JudgeCall]) -> None:
-    """Pause the runs whose judge is refused, or whose calls fail one like the other."""
-    failed = set()
-    for outcome in outcomes:
-        if isinstance(outcome.result, NoReplyError):
-            why = refusal(outcome.result)
-            if why and written[outcome.call.pk].retry_at:
-                for run in _refused_with(outcome, outcome.result.kind):
-                    pause_run(run, f"{why} Nothing was lost.")
-            elif not written[outcome.call.pk].in_outage:
-                failed.add(outcome.call.run)
-    for run in sorted(failed, key=lambda run: run.pk):
-        pause_if_nothing_works(run)
+def _is_complete(work: Work) -> bool:
+    return not conversation.open_keys(work.configured_protocol, work.replies)
 
 
-def _refused_with(outcome: Outcome, kind: str) -> Iterable[JudgeRun]:
+def _refused_with(run: JudgeRun, model: AskedModel, kind: str) -> Iterable[JudgeRun]:
     """The run of a refused call; where its key is not valid, all that ask the address with it."""
-    if kind != "http_401" or outcome.asked is None:
-        return [outcome.call.run]
-    endpoint = outcome.asked.model.endpoint
-    same = {"base_url": endpoint.base_url, "api_key_env": endpoint.api_key_env}
+    if kind != "http_401" or run.remote:
+        return [run]
+    same = {"base_url": model.endpoint.base_url, "api_key_env": model.endpoint.api_key_env}
     of_key = {f"judge__endpoint__{name}": value for name, value in same.items()}
     others = JudgeRun.objects.whole().filter(state=JudgeRun.State.RUNNING, remote=False, **of_key)
-    return sorted({outcome.call.run, *others}, key=lambda run: run.pk)
-
-
-def _outages(outcomes: Sequence[Outcome]) -> dict[int, Outage | None]:
-    """The outages in which calls failed, by the call; such a failure uses up no attempt."""
-    limited = [one for one in outcomes if one.asked and one.call.rate_limit_id]
-    found = limiting.end(
-        [
-            EndedCall(one.call, one.asked.model, one.call.started_at, one.result)
-            for one in limited
-            if one.asked
-        ]
-    )
-    return {
-        one.call.pk: None if one.is_to_blame else outage for one, outage in zip(limited, found, strict=True)
-    }
-
-
-def _live(calls: Collection[int]) -> set[int]:
-    """The ids of the calls that are in flight, locked from now on."""
-    rows = JudgeCall.objects.filter(pk__in=calls, state=JudgeCall.State.IN_FLIGHT)
-    return set(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
-
-
-def _keep_late(outcomes: Sequence[Outcome], now: datetime) -> None:
-    for outcome in outcomes:
-        if isinstance(outcome.result, Reply):
-            late = JudgeCall.objects.filter(pk=outcome.call.pk, state=JudgeCall.State.ABANDONED)
-            late.update(**received(outcome.result, outcome, now))
-
-
-def _release(results: Results, ended: Sequence[JudgeCall], now: datetime) -> None:
-    """Reopen an unanswered assignment once its failed calls are due; fail it if one is never repeated."""
-    failed = [call for call in (*results.earlier, *ended) if not call.has_replied]
-    if results.is_last and failed and results.answered not in ended:
-        given_up = [call for call in failed if call.retry_at is None]
-        if given_up:
-            JudgeCall.objects.filter(pk=given_up[0].pk).update(given_up=True)
-        due_at = None if given_up else max(call.retry_at for call in failed if call.retry_at)
-        release(failed[0].run_id, failed[0].assignment_id, due_at, now)
-
-
-def lock_assignments(assignments: Collection[int]) -> None:
-    rows = Assignment.objects.filter(pk__in=assignments).select_for_update(no_key=True).order_by("pk")
-    list(rows.values_list("pk", flat=True))
-
-
-def _ended(outcome: Outcome, now: datetime, outage: Outage | None, *, is_answer: bool) -> JudgeCall:
-    """A call that has ended, as it is to be stored. is_answer: its reply completed the answer."""
-    if isinstance(outcome.result, Reply):
-        columns = {"state": JudgeCall.State.REPLIED, **received(outcome.result, outcome, now)}
-        if is_answer:
-            columns |= {"submit_due_at": now + SUBMITTING, "submit_attempts": 1}
-    else:
-        columns = {
-            "state": JudgeCall.State.FAILED,
-            "error_kind": outcome.result.kind,
-            "error": str(outcome.result)[:600],
-            "latency": outcome.seconds,
-            "finished_at": now,
-            "retry_at": _retry_at(outcome, outcome.result, now, outage),
-            "in_outage": outage is not None,
-        }
-    # A copy: should this transaction fail, the next one begins with what is stored.
-    call = copy(outcome.call)
-    for name, value in columns.items():
-        setattr(call, name, value)
-    return call
+    return sorted({run, *others}, key=lambda run: run.pk)
 
 
 OF_END: Final = (
@@ -214,26 +251,10 @@ OF_END: Final = (
     "error",
     "retry_at",
     "in_outage",
-    "submit_due_at",
-    "submit_attempts",
     "cost",
     "reserved",
 )
 """What the end of a call sets. Until then nobody else writes these columns."""
-
-
-def _retry_at(outcome: Outcome, error: NoReplyError, now: datetime, outage: Outage | None) -> datetime | None:
-    rng = random.Random()  # noqa: S311 - jitter
-    if outage:
-        next_try = datetime.fromtimestamp(outage.next_try, UTC)
-        return max(next_try, now) + timedelta(seconds=rng.uniform(0, 1))
-    if refusal(error) and not _is_about_one_pair(outcome.call):
-        return now + OTHERS_FIRST  # the run is paused until somebody resumes it
-    policy = RetryPolicy(
-        settings.JUDGE_MAX_ATTEMPTS, settings.JUDGE_RETRY_SECONDS, settings.JUDGE_RETRY_MAX_SECONDS
-    )
-    return policy.next_try(error, 1 + outcome.failures, now, rng)
-
 
 OTHERS_FIRST: Final = timedelta(seconds=5)
 """How long a refused question waits, so that others show whether the endpoint refuses them as well."""
@@ -247,7 +268,7 @@ def _is_about_one_pair(call: JudgeCall) -> bool:
     return first is not None and asked.filter(pk__gt=first.pk, state=JudgeCall.State.REPLIED).exists()
 
 
-def received(reply: Reply, outcome: Outcome, now: datetime) -> dict[str, Any]:
+def received(judge: Judge, reply: Reply, result: Result, question: Question | None) -> dict[str, Any]:
     """The columns of a call that its reply fills; ``expected`` is in the order of the assignment."""
     columns: dict[str, Any] = {
         "raw_reply": reply.text,
@@ -257,17 +278,49 @@ def received(reply: Reply, outcome: Outcome, now: datetime) -> dict[str, Any]:
         "prompt_tokens": reply.prompt_tokens,
         "completion_tokens": reply.completion_tokens,
         "reasoning_tokens": reply.reasoning_tokens,
-        "latency": outcome.seconds,
-        "finished_at": now,
+        "expected": result.expected,
     }
-    asked = outcome.asked and outcome.asked.question
-    columns["lacks_logprobs"] = bool(outcome.asked and outcome.asked.request.logprobs and not reply.tokens)
-    if reply.tokens and asked and asked.scale and asked.place:
-        expected = expected_rating(reply, asked.scale, asked.place)
-        if expected is not None and asked.other_order:
-            expected = asked.scale.points + 1 - expected
-        columns |= {"logprobs": verdict_logprobs(reply, asked.scale, asked.place), "expected": expected}
+    if question and question.scale and question.place:
+        columns["lacks_logprobs"] = judge.logprobs and not (reply.tokens or result.expected)
+        if reply.tokens:
+            expected = expected_rating(reply, question.scale, question.place)
+            if expected is not None and question.other_order:
+                expected = question.scale.points + 1 - expected
+            logprobs = verdict_logprobs(reply, question.scale, question.place)
+            columns |= {"logprobs": logprobs, "expected": expected}
     return columns
+
+
+def take(call: JudgeCall, columns: Mapping[str, Any], now: datetime, outcome: Mapping[str, Any] = {}) -> bool:
+    """Store a reply that is the first to its question, whatever became of the call; else only for the record.
+
+    Returns whether it is the first, and then stores ``outcome`` with it. The assignment must be locked.
+    """
+    same = JudgeCall.objects.filter(assignment=call.assignment_id, key=call.key, round=call.round)
+    is_first = not same.filter(state=JudgeCall.State.REPLIED).exists()
+    if not is_first and call.state != JudgeCall.State.ABANDONED:
+        return False
+    written = {**columns, "finished_at": now}
+    was_in_flight = call.is_in_flight
+    if is_first:
+        others = same.in_flight().exclude(pk=call.pk).select_for_update(no_key=True)
+        end_abandoned(list(others), now)
+        about = {"assignment": call.assignment_id}
+        JudgeCall.objects.filter(**about, given_up=True).update(given_up=False)
+        RunAssignment.objects.filter(**about, put_aside=True).update(put_aside=False)
+        written |= {"state": JudgeCall.State.REPLIED, "error_kind": "", "error": ""}
+        written |= {"given_up": False, **outcome}
+    for name, value in written.items():
+        setattr(call, name, value)
+    if is_first and was_in_flight:
+        settle([call])
+    call.save(update_fields=[*written, "cost", "reserved"])
+    return is_first
+
+
+def lock_assignments(assignments: Collection[int]) -> None:
+    rows = Assignment.objects.filter(pk__in=assignments).select_for_update(no_key=True).order_by("pk")
+    list(rows.values_list("pk", flat=True))
 
 
 def end_abandoned(calls: Sequence[JudgeCall], now: datetime) -> None:
@@ -280,32 +333,24 @@ def end_abandoned(calls: Sequence[JudgeCall], now: datetime) -> None:
     wake({call.request_hash for call in calls}, now)
 
 
-def release(run: int, assignment: int, due_at: datetime | None, now: datetime) -> None:
-    """Reopen a claimed assignment for its due time; without one it has failed."""
-    state = Assignment.State.OPEN if due_at else Assignment.State.FAILED
-    Assignment.objects.filter(pk=assignment, state=Assignment.State.CLAIMED).update(
-        state=state, leased_until=None, finished_at=None if due_at else now
-    )
-    if due_at:
-        RunAssignment.objects.filter(run=run, assignment=assignment).update(due_at=due_at, queued_until=None)
+def reopen(assignments: Collection[int]) -> None:
+    """Reopen claimed assignments, which are locked."""
+    claimed = Assignment.objects.filter(pk__in=assignments, state=Assignment.State.CLAIMED)
+    claimed.update(state=Assignment.State.OPEN, leased_until=None)
 
 
 def wake(hashes: Collection[str], now: datetime) -> None:
-    """Send for the assignments that wait for requests which have ended. Their calls must be locked."""
+    """Let the assignments be due that wait for requests which have ended. Their calls must be locked."""
     waiting = RunAssignment.objects.filter(waiting_for__in=set(hashes) - {""}).exclude(waiting_for="")
-    rows = dict(waiting.values_list("pk", "assignment")[: settings.JUDGE_QUEUE_AHEAD])
-    if rows:
-        waiting.update(waiting_for="", due_at=now)
-        RunAssignment.objects.filter(pk__in=rows).update(queued_until=now + QUEUE_PATIENCE)
-        transaction.on_commit(lambda: queue.nudge_assignments(rows.values()))
+    waiting.update(waiting_for="", due_at=now)
 
 
 PAUSE: Final = 0.5  # seconds between two tries
 
-Result = TypeVar("Result")
+Written = TypeVar("Written")
 
 
-def retry_until(write: Callable[[], Result], until: datetime) -> Result:
+def retry_until(write: Callable[[], Written], until: datetime) -> Written:
     """The result of a write, repeated while the database is away, but not after ``until``.
 
     A failed try may have written, so the write must be harmless when repeated.

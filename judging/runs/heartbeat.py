@@ -14,8 +14,9 @@ from django.db import close_old_connections
 from django.utils import timezone
 
 from arena.process.sweep import sweep_once
-from judging.models import JudgeCall, ProposalCall, RunAssignment, WorkerProcess, WritingCall
-from judging.runs.calls import this_worker
+from judging.models import JudgeCall, WorkerProcess
+from judging.models.requests import standing
+from judging.runs.process import this_worker
 
 logger = logging.getLogger(__name__)
 
@@ -56,12 +57,10 @@ def bury(name: str, seen_at: datetime) -> None:
     gone = WorkerProcess.objects.filter(name=name, seen_at=seen_at)
     if gone.exists():
         logger.warning("The worker %s has died; what it asked counts as abandoned", name)
-        runs = JudgeCall.objects.in_flight().filter(worker=name).values("run")
-        # Its messages died with it; a message that comes twice is acted upon once.
-        RunAssignment.objects.filter(run__in=runs, queued_until__isnull=False).update(queued_until=None)
-        for calls in (JudgeCall, WritingCall, ProposalCall):
-            asked = calls._default_manager.filter(worker=name, state="in_flight")
-            asked.update(deadline=timezone.now())
+        own = {"worker": name, "state": "in_flight"}
+        JudgeCall.objects.filter(**own).update(deadline=timezone.now())
+        for calls in standing():
+            calls._default_manager.filter(**own).update(deadline=timezone.now())
         gone.delete()
         sweep_once()
 

@@ -1,15 +1,13 @@
 """Starting, feeding, pausing, finishing and cancelling runs."""
 
 import os
-import time
 from collections import defaultdict
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max
 from django.utils import timezone
 
 from arena.audit.recording import Kind, record
@@ -23,12 +21,11 @@ from judging.judges.asked import all_asked_by
 from judging.judges.rights import check_may_ask
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
-from judging.protocols import conversation
 from judging.protocols.parsing import remedy
 from judging.protocols.protocol import UnknownProtocolError
-from judging.runs import limiting, queue
+from judging.runs import queue
 from judging.runs.summary import kind_of_failure, one_line
-from judging.runs.work import read_runs, text_of
+from judging.runs.work import text_of
 from judging.spending.budgets import check_start
 from judging.spending.purses import open_purse
 
@@ -48,7 +45,7 @@ def check_usable(judge: Judge, study: Study, *, remote: bool = False) -> None:
         )
     check_wording(judge)
     if remote:
-        _check_remote(judge, study)
+        _check_remote(judge)
     elif judge.is_simulated:
         _check_simulation(judge, study)
     else:
@@ -70,19 +67,9 @@ def check_wording(judge: Judge) -> None:
         )
 
 
-def _check_remote(judge: Judge, study: Study) -> None:
+def _check_remote(judge: Judge) -> None:
     if judge.is_simulated:
         raise JudgeError(f"{judge.name} is a simulated judge, so judge workers have no model to ask.")
-    if judge.compares and len(conversation.keys(judge.configured_protocol)) > 1:
-        raise JudgeError(
-            f"Protocol {judge.protocol} asks about a pair in several steps, and judge workers ask in one. "
-            "Let this arena ask."
-        )
-    if judge.configured_for(study).criteria:
-        raise JudgeError(
-            f"{judge.name} rates each criterion of {study.name}, and judge workers ask one question about a "
-            "pair. Let this arena ask."
-        )
 
 
 def _check_keys(judge: Judge) -> None:
@@ -108,10 +95,6 @@ def _check_simulation(judge: Judge, study: Study) -> None:
     if missing:
         raise JudgeError(f"{judge.name} has no strength for {', '.join(missing)}.")
 
-
-QUEUE_PATIENCE = timedelta(minutes=2)  # a message that was not acted upon for so long counts as lost
-AHEAD: Final = 1000  # rows of a run that are searched for due assignments before all of them are
-LOOKED_THROUGH: Final = 5.0  # least seconds between two searches of all rows
 
 NOTHING_TO_DO: Final = {
     JudgeRun.Kind.ALL: "{judge} has replied about every {what} of {study}.",
@@ -187,7 +170,7 @@ def wanted(run: JudgeRun) -> plans.Wanted:
 
 
 def plan_run(run_id: int) -> None:
-    """Write the assignments of a queued run and start feeding it; nothing for a run in another state."""
+    """Write the assignments of a queued run, which runs from then on; nothing for a run in another state."""
     with transaction.atomic():
         queued = JudgeRun.objects.select_for_update(of=("self",)).filter(
             pk=run_id, state=JudgeRun.State.QUEUED
@@ -204,12 +187,11 @@ def plan_run(run_id: int) -> None:
             ),
             batch_size=1000,
         )
-        _take_over_replies(run)
         run.identical = planned.identical
         run.state = JudgeRun.State.RUNNING
         run.started_at = timezone.now()
         run.save(update_fields=["identical", "state", "started_at"])
-    feed(run.pk)
+        finish_if_done(run)
 
 
 def _rounds(run: JudgeRun) -> dict[int, int]:
@@ -223,113 +205,12 @@ def _rounds(run: JudgeRun) -> dict[int, int]:
     return rounds | {pk: max(rounds[pk], last + 1) for pk, last in answered}
 
 
-def _take_over_replies(run: JudgeRun) -> None:
-    """Let this run submit replies that earlier runs never submitted, instead of asking again."""
-    JudgeCall.objects.filter(
-        state=JudgeCall.State.REPLIED,
-        submit_attempts__gt=0,
-        submitted_at=None,
-        assignment__run_assignments__run=run,
-    ).update(run=run, submit_due_at=timezone.now(), given_up=False)
-
-
-def feed(run_id: int, now: datetime | None = None) -> int:
-    """Send messages about a run's next due assignments, or finish it; returns how many.
-
-    At most settings.JUDGE_QUEUE_AHEAD messages are under way, topped up when half are used.
-    """
-    return len(go_on(run_id, 0, now))
-
-
-def go_on(run_id: int, threads: int, now: datetime | None = None) -> list[int]:
-    """Up to ``threads`` due assignments for the caller, then those that messages were sent about.
-
-    The caller's calls must have ended, which makes room for as many more.
-    """
-    now = now or timezone.now()
-    free = settings.JUDGE_QUEUE_AHEAD - RunAssignment.objects.filter(run=run_id, queued_until__gt=now).count()
-    if free < settings.JUDGE_QUEUE_AHEAD / 2:
-        free = 0
-    if not free and not threads:
-        return []
-    run = read_runs({run_id}).get(run_id)
-    if run is None or run.state != JudgeRun.State.RUNNING or run.judge.rater.paused_at:
-        return []
-    if run.study.is_closed:
-        cancel_run(run, "The study was closed.")
-        return []
-    if run.remote:
-        finish_if_done(run)
-        return []
-    wait, room = limiting.room(run.judge)
-    if wait:
-        if not finish_if_done(run):
-            _feed_later(run.pk, 1.1 * wait + 0.1, now)  # when all who were sent away are due again
-        return []
-    # A few more than there is room for: they wait at the door while others end.
-    for_others = min(free, room and max(room + run.judge.asks.concurrency // 4 - threads, 0))
-    if not threads + for_others:
-        return []
-    chosen = _choose(run, threads, for_others, now)
-    if not chosen:
-        finish_if_done(run)
-    return chosen
-
-
-@transaction.atomic
-def _choose(run: JudgeRun, threads: int, for_others: int, now: datetime) -> list[int]:
-    """Up to so many due assignments; messages are sent about all but the first ``threads``."""
-    due = (
-        run.run_assignments.select_for_update(of=("self",), skip_locked=True)
-        .filter(Q(queued_until=None) | Q(queued_until__lte=now), assignment__state="open", due_at__lte=now)
-        .order_by("pk")
-    )
-    chosen = _next(run.pk, due.values_list("pk", "assignment"), threads + for_others)
-    RunAssignment.objects.filter(pk__in=[pk for pk, _ in chosen]).update(queued_until=now + QUEUE_PATIENCE)
-    assignments = [assignment for _, assignment in chosen]
-    transaction.on_commit(lambda: queue.nudge_assignments(assignments[threads:]))
-    return assignments
-
-
-def _next(run: int, due: QuerySet[RunAssignment, tuple[int, int]], wanted: int) -> list[tuple[int, int]]:
-    """The first ``wanted`` rows of ``due``."""
-    # The more of a run is done, the longer a search from its beginning takes. So it starts where the last
-    # row was found, and all rows are searched so seldom that it takes a twentieth of the time at most.
-    begin, until = _looked.get(run, (0, 0.0))
-    started = time.monotonic()
-    if started < until:
-        found = list(due.filter(pk__gte=begin, pk__lt=begin + AHEAD)[:wanted])
-        if len(found) == wanted:
-            _looked[run] = found[0][0], until
-            return found
-    found = list(due[:wanted])
-    ended = time.monotonic()
-    _looked[run] = found[0][0] if found else 0, ended + max(LOOKED_THROUGH, 20 * (ended - started))
-    return found
-
-
-_looked: dict[int, tuple[int, float]] = {}
-"""By run: the first row found last, and the monotonic time until which to search from there."""
-
-
-def _feed_later(run: int, seconds: float, now: datetime) -> None:
-    """One message for all who find the judge at its limits."""
-    if _later.get(run, now) <= now:
-        _later[run] = now + timedelta(seconds=seconds)
-        queue.nudge_feed(run, seconds)
-
-
-_later: dict[int, datetime] = {}
-
-
 def finish_if_done(run: JudgeRun) -> bool:
     """Mark a running run as finished, or failed, once every assignment has ended; True if it now is."""
     planned = Assignment.objects.filter(
         rater=run.judge.rater_id, study=run.study_id, run_assignments__run=run
     )
     if planned.open().exists() or planned.claimed().exists():
-        return False
-    if JudgeCall.objects.filter(run=run, submit_due_at__isnull=False).exists():
         return False
     running = JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.RUNNING)
     calls = JudgeCall.objects.filter(run=run)
@@ -453,9 +334,6 @@ def resume_run(run: JudgeRun, by: Visitor | None = None) -> bool:
         if not paused.update(**running, error="", goes_on_at=None):
             return False
         _record(run, by, "resumed")
-        # Messages that came during the pause were not acted upon.
-        run.run_assignments.filter(queued_until__isnull=False).update(queued_until=None)
-    feed(run.pk)
     return True
 
 
@@ -470,3 +348,8 @@ def cancel_run(run: JudgeRun, why: str = "", by: Visitor | None = None) -> bool:
     if cancelled:
         _record(run, by, "cancelled", why)
     return bool(cancelled)
+
+
+def end_if_closed(run: JudgeRun) -> bool:
+    """Cancel a run whose study was closed; returns whether it was."""
+    return run.study.is_closed and cancel_run(run, "The study was closed.")

@@ -4,6 +4,7 @@ For transactions: rows of models are locked after assignments and calls and befo
 their ids, and those of addresses after them.
 """
 
+import random
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence, Set
@@ -21,7 +22,7 @@ from django.utils import timezone
 from arena.models.querysets import word
 from arena.texts.dialogue import Message
 from judging.endpoints import costs
-from judging.endpoints.client import NoReplyError, Reply, retry_after_seconds
+from judging.endpoints.client import NoReplyError, Reply, RetryPolicy, retry_after_seconds
 from judging.judges.asked import AskedModel
 from judging.models import (
     Endpoint,
@@ -30,10 +31,9 @@ from judging.models import (
     JudgeRun,
     Outage,
     PaidCall,
-    ProposalCall,
     RateLimit,
-    WritingCall,
 )
+from judging.models.requests import standing
 from judging.runs.summary import duration, one_line
 
 USUAL_REPLY: Final = 500  # tokens expected of a reply where the request sets no limit
@@ -42,9 +42,6 @@ NOT_ASKED: Final = frozenset({"configuration", "internal"})
 
 UNREACHABLE: Final = "unreachable"
 """The kind of a failure that is about the address, whatever the model."""
-
-ended: Final[set[int]] = set()
-"""Calls of this process that have ended, and are not committed yet: they take no places."""
 
 Key = tuple[str, str, str]
 
@@ -252,7 +249,7 @@ def _columns(row: RateLimit) -> tuple[object, ...]:
 
 
 def _count_in_flight(rows: Collection[RateLimit], now: float) -> None:
-    """Count the calls that take places of these rows; those that ended in this process take none."""
+    """Count the calls that take places of these rows."""
     if not rows:
         return
     due = datetime.fromtimestamp(now, UTC)
@@ -261,10 +258,22 @@ def _count_in_flight(rows: Collection[RateLimit], now: float) -> None:
         found = calls.filter(state=word("in_flight"), deadline__gt=due, rate_limit__in=rows)
         return found.order_by().values_list("rate_limit", flat=True)
 
-    asked = live(JudgeCall.objects.exclude(pk__in=ended.copy()))
-    count = Counter(asked.union(live(WritingCall.objects.all()), live(ProposalCall.objects.all()), all=True))
+    asked = live(JudgeCall.objects.all())
+    others = [live(calls._default_manager.all()) for calls in standing()]
+    count = Counter(asked.union(*others, all=True))
     for row in rows:
         row.in_flight = count[row.pk]
+
+
+def next_try(error: NoReplyError, failures: int, outage: Outage | None) -> datetime | None:
+    """When to ask again after so many failures that count; None to give up."""
+    rng, now = random.Random(), timezone.now()  # noqa: S311 - jitter
+    if outage:
+        return max(datetime.fromtimestamp(outage.next_try, UTC), now) + timedelta(seconds=rng.uniform(0, 1))
+    policy = RetryPolicy(
+        settings.JUDGE_MAX_ATTEMPTS, settings.JUDGE_RETRY_SECONDS, settings.JUDGE_RETRY_MAX_SECONDS
+    )
+    return policy.next_try(error, failures, now, rng)
 
 
 TRIALS: Final = Endpoint(concurrency=1, requests_per_minute=10)

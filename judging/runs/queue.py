@@ -4,16 +4,8 @@ from collections.abc import Iterable
 
 from arena.process.nudging import nudge
 
-JUDGE = "judging.tasks.judge_assignment"
-FEED = "judging.tasks.feed_run"
 PLAN = "judging.tasks.plan_run"
 CONVENE = "judging.tasks.convene_panel"
-PROPOSE = "judging.tasks.propose"
-WRITE = "judging.tasks.write"
-
-
-def nudge_assignments(assignments: Iterable[int]) -> None:
-    nudge(JUDGE, assignments)
 
 
 def nudge_plan(run: int) -> None:
@@ -22,15 +14,3 @@ def nudge_plan(run: int) -> None:
 
 def nudge_panels(panels: Iterable[int]) -> None:
     nudge(CONVENE, panels)
-
-
-def nudge_feed(run: int, seconds: float) -> None:
-    nudge(FEED, [run], seconds)
-
-
-def nudge_proposals(threads: int) -> None:
-    nudge(PROPOSE, range(threads))
-
-
-def nudge_writing(threads: int) -> None:
-    nudge(WRITE, range(threads))

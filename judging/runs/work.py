@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cache, cached_property
 from typing import Any, Final
 
@@ -13,7 +12,6 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from arena.models import Assignment, Completion, Prompt, Question, Rater, Study
-from arena.models.compiled import CompiledFor
 from arena.models.querysets import word
 from arena.texts.self_naming import shown_turns
 from judging.endpoints.client import REFUSALS
@@ -26,14 +24,6 @@ from judging.protocols.replies import ReplyText
 
 MOST_OUTAGES: Final = 20
 """Failures of a question in outages that use up no attempts; at the longest pause they take over an hour."""
-
-
-@dataclass(frozen=True)
-class Asker:
-    """Whose calls share places: a run, at the endpoint that its judge has now."""
-
-    run: int
-    endpoint: str = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -63,10 +53,6 @@ class Work:
     def configured_protocol(self) -> ConfiguredProtocol:
         configured = self.judge.configured_for(self.run.study)
         return configured.asking(self.requirements) if self.requirements else configured
-
-    @property
-    def asker(self) -> Asker:
-        return Asker(self.run.pk, self.judge.base_url)
 
     @property
     def prompt_hash(self) -> str:
@@ -142,18 +128,23 @@ class Work:
         return [question for question in questions if question.key not in asked]
 
 
-def wanted(now: datetime) -> QuerySet[RunAssignment]:
-    """The assignments that running runs want asked now, with their texts."""
-    return _of_running_runs().filter(assignment__state=word("open"), due_at__lte=now)
+def waiting(run: JudgeRun) -> QuerySet[RunAssignment]:
+    """The assignments of a run that are to be asked about now, with their texts, in the order of planning."""
+    # By rater and time they are found without those that are done.
+    own = {"assignment__rater": run.judge.rater_id, "assignment__study": run.study_id}
+    due = with_texts().filter(run=run, assignment__state=word("open"), due_at__lte=timezone.now(), **own)
+    return due.order_by("assignment__created_at")
 
 
-def read_work(waiting: Collection[int], held: Collection[int]) -> dict[int, Work]:
-    """The work of running runs about open, due ``waiting`` and claimed ``held`` assignments, by their id."""
-    now = timezone.now()
-    wanted = {(pk, Assignment.State.OPEN) for pk in waiting} | {(pk, Assignment.State.CLAIMED) for pk in held}
-    found = [row for row in _ROWS([*waiting, *held]) if (row.assignment_id, row.assignment.state) in wanted]
-    rows = [row for row in found if row.assignment_id in held or row.due_at <= now]
-    return {work.assignment.pk: work for work in with_calls(rows) if work.has_its_wording}
+def with_texts() -> QuerySet[RunAssignment]:
+    """Assignments of runs with what they show; without the run, which is read once and not with every row."""
+    return RunAssignment.objects.select_related(
+        "assignment__pair__prompt",
+        "assignment__pair__first__contestant",
+        "assignment__pair__second__contestant",
+        "assignment__completion__prompt",
+        "assignment__completion__contestant",
+    )
 
 
 def with_calls(rows: Iterable[RunAssignment]) -> list[Work]:
@@ -162,11 +153,11 @@ def with_calls(rows: Iterable[RunAssignment]) -> list[Work]:
     for row in rows:
         row.run = runs[row.run_id]
     calls: dict[int, list[JudgeCall]] = defaultdict(list)
-    for call in _CALLS([row.assignment_id for row in rows]):
+    for call in JudgeCall.objects.conversations([row.assignment_id for row in rows]):
         calls[call.assignment_id].append(call)
     asked = requirements(_prompt_of(row) for row in rows if takes_questions(row.run))
     works = [Work(row, tuple(calls[row.assignment_id]), asked.get(_prompt_of(row), {})) for row in rows]
-    works = [_begun_anew(work) if _asked_otherwise(work) else work for work in works]
+    works = [begun_anew(work) if _asked_otherwise(work) else work for work in works]
     prompts = [each.prompt for each in works if each.configured_protocol.takes_references]
     prefetch_related_objects(prompts, "references")
     return works
@@ -186,7 +177,8 @@ def asked_otherwise(configured: ConfiguredProtocol, calls: Iterable[JudgeCall]) 
     return not conversation.asks_alike(configured, {key: sent[-1]["content"] for key, sent in rows})
 
 
-def _begun_anew(work: Work) -> Work:
+def begun_anew(work: Work) -> Work:
+    """The work with none of its replies: they are asked for anew."""
     work.row.round += 1
     work.row.save(update_fields=["round"])
     return Work(work.row, work.calls, work.requirements)
@@ -210,29 +202,9 @@ def requirements(prompts: Iterable[int]) -> dict[int, dict[int, str]]:
     return asked
 
 
-def _of_running_runs() -> QuerySet[RunAssignment]:
-    rows = RunAssignment.objects.filter(
-        run__state=JudgeRun.State.RUNNING,
-        run__study__closed_at=None,
-        run__judge__rater__paused_at=None,
-    )
-    return rows.select_related(  # without the run, which is read once and not with every row
-        "assignment__pair__prompt",
-        "assignment__pair__first__contestant",
-        "assignment__pair__second__contestant",
-        "assignment__completion__prompt",
-        "assignment__completion__contestant",
-    )
-
-
-_ROWS: Final = CompiledFor(lambda them: _of_running_runs().filter(assignment__pk__in=them, run__remote=False))
-_CALLS: Final = CompiledFor(JudgeCall.objects.conversations)
-_RUNS: Final = CompiledFor(lambda them: JudgeRun.objects.whole().filter(pk__in=them))
-
-
 def read_runs(ids: Collection[int]) -> dict[int, JudgeRun]:
     """Runs with study and judge, by their id."""
-    return {run.pk: run for run in _RUNS(ids)}
+    return {run.pk: run for run in JudgeRun.objects.whole().filter(pk__in=ids)}
 
 
 def replies_among(calls: Iterable[JudgeCall]) -> dict[str, ReplyText]:
@@ -309,13 +281,9 @@ def _unrateable(shown: Iterable[_Shown]) -> list[int]:
     completions = sorted({pk for _, *both in shown for pk in both})
     rateable: set[int] = set()
     for start in range(0, len(completions), BATCH):
-        rateable.update(_COMPARABLE(completions[start : start + BATCH]))
+        comparable = Completion.objects.comparable().filter(pk__in=completions[start : start + BATCH])
+        rateable.update(comparable.order_by().values_list("pk", flat=True))
     return [pk for pk, *both in shown if not rateable.issuperset(both)]
-
-
-_COMPARABLE: Final = CompiledFor(
-    lambda them: Completion.objects.comparable().filter(pk__in=them).order_by().values_list("pk", flat=True)
-)
 
 
 @transaction.atomic
@@ -336,6 +304,6 @@ def _end(assignments: Collection[int], condition: Q, run: int | None = None) -> 
             these.update(state=state, leased_until=None, finished_at=timezone.now())
         if run is not None:
             planned = RunAssignment.objects.filter(run=run, assignment__in=held)
-            planned.update(put_aside=True, queued_until=None, waiting_for="")
+            planned.update(put_aside=True, waiting_for="")
         ended += held
     return ended

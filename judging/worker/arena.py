@@ -1,18 +1,29 @@
-"""The arena's API as a judge worker uses it; replies are checked."""
+"""The arena as a worker on another machine sees it: a judge's calls over the API. Replies are checked."""
 
-from collections.abc import Mapping
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
-from typing import Any, get_origin, get_type_hints
+from typing import Any, Final, get_origin, get_type_hints
 
-from judging.endpoints.client import Reply, Request
+from judging.endpoints.client import NoReplyError, Reply, Request, Token, refusal
 from judging.endpoints.keys import KeyVariableError, read_key
-from judging.endpoints.logprobs import expected_rating
-from judging.protocols import conversation
-from judging.protocols.catalogue import PROTOCOLS
-from judging.protocols.protocol import ConfiguredProtocol
-from judging.worker.arena_client import ArenaClient, ArenaReply, answer_to
-from judging.worker.journal import Entry
+from judging.endpoints.logprobs import may_be_verdict
+from judging.endpoints.openai_client import OpenAIClient
+from judging.endpoints.reaching import RefusedAddressError
+from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
+from judging.worker.worker import AwayError, Ended, Task
+
+MOST_AT_ONCE: Final = 100
+MOST_BYTES: Final = 2_000_000  # bytes in one request; the arena reads 2.5 MB
+OUTCOMES: Final = (
+    *("scored", "replies", "identical", "unscored"),
+    *("calls without a reply", "too late", "refused"),
+)
+"""What the arena says became of a call, as ``handed_in`` named it."""
+
+REFUSED: Final = frozenset({400, 413, 422})  # statuses that the same replies would get again
 
 
 class WorkerError(Exception):
@@ -26,12 +37,6 @@ class JudgeInfo:
     model: str
     base_url: str
     key_variable: str
-    protocol: str
-    prompt_hash: str
-    form: str
-    points: int
-    parameters: dict[str, Any]
-    wording: dict[str, str]
     runs: int
     waiting: int
 
@@ -49,209 +54,113 @@ class JudgeInfo:
         return cls(**{name: body[name] for name in cls.__annotations__})
 
 
-@dataclass(frozen=True)
-class Task:
-    entry: Entry
-    request: Request
-    lease: float
-
-    @classmethod
-    def of(cls, body: Mapping[str, Any]) -> "Task":
-        """From POST /assignments/; raises WorkerError."""
-        try:
-            asked = body["request"]
-            entry = Entry(
-                assignment=str(body["assignment"]),
-                attempt=int(asked["attempt"]),
-                key=str(asked["key"]),
-                protocol=str(asked["protocol"]),
-                prompt_hash=str(asked["prompt_hash"]),
-                form=str(asked["form"]),
-                points=int(asked["points"]),
-                model=str(asked["model"]),
-                kind=str(body["kind"]),
-            )
-            request = Request(
-                model=entry.model,
-                messages=asked["messages"],
-                timeout=float(asked["timeout"]),
-                max_tokens=asked["max_tokens"],
-                temperature=asked["temperature"],
-                options=dict(asked["options"]),
-                logprobs=bool(asked.get("logprobs", False)),
-            )
-            return cls(entry, request, float(body["lease_seconds"]))
-        except (KeyError, TypeError, ValueError, OverflowError) as error:  # int(Infinity) overflows
-            raise WorkerError(f"This version does not understand the arena's work ({error!r}).") from error
-
-
-def check_wording(judge: JudgeInfo) -> None:
-    """Raise WorkerError unless this worker words the judge's protocol exactly as the arena does."""
-    if judge.protocol not in PROTOCOLS:
-        raise WorkerError(
-            f'This worker knows no protocol "{judge.protocol}"; install the version of the arena here.'
-        )
-    try:
-        protocol = PROTOCOLS.named(judge.protocol)
-        configured = ConfiguredProtocol.of(
-            protocol, judge.form, judge.points, judge.parameters, judge.wording
-        )
-        same = configured.prompt_hash == judge.prompt_hash
-    except (ValueError, KeyError) as error:
-        raise WorkerError(
-            f"This version does not understand the arena's description of the judge ({error})."
-        ) from error
-    if not same:
-        raise WorkerError(
-            f"The arena words protocol {judge.protocol} differently from this worker, so their ratings "
-            "cannot "
-            "be compared. Install the arena's version here."
-        )
-
-
-def check_unchanged(entry: Entry, prompt_hash: str) -> None:
-    """Raise WorkerError if a call is worded differently than when this worker began."""
-    if entry.prompt_hash != prompt_hash:
-        raise WorkerError("The arena has changed the judge's wording. Start the worker again.")
-
-
-def key_of(judge: JudgeInfo, environment: Mapping[str, str], override: str = "") -> tuple[str, str]:
-    """The variable with the judge's key on this machine ("" for none) and the key; raises WorkerError."""
-    variable = override or judge.key_variable
+def key_of(name: str, variable: str, environment: Mapping[str, str]) -> str:
+    """The key of a judge in a variable on this machine; raises WorkerError."""
     try:
         key = read_key(variable, environment)
     except KeyVariableError as error:
         raise WorkerError(str(error)) from error
     if not key:
         raise WorkerError(
-            f"The environment variable {variable}, which holds the key of {judge.name}, is not set on this "
+            f"The environment variable {variable}, which holds the key of {name}, is not set on this "
             "machine. Use --key-variable to name another."
         )
-    return variable, key
-
-
-class ArenaBusyError(Exception):
-    """The arena cannot take this now, but may later."""
-
-
-class Outcome(Enum):
-    SCORED = "scored"
-    REPLIED = "replies"
-    UNSCORED = "unscored"
-    NO_REPLY = "calls without a reply"
-    TOO_LATE = "too late"
-    REFUSED = "refused"
+    return key
 
 
 class Arena:
-    """Every method may raise ArenaUnreachableError, ArenaBusyError, WorkerError."""
+    """The door to a judge's calls. Raises WorkerError if the arena does not understand this worker."""
 
-    def __init__(self, client: ArenaClient, judge: str, worker: str) -> None:
-        self._client = client
-        self._judge = judge
-        self._worker = worker
+    def __init__(
+        self,
+        client: ArenaClient,
+        judge: str,
+        worker: str,
+        tell: Callable[[str], None],
+        key_variable: str = "",
+    ) -> None:
+        self._client, self._judge, self._worker, self._tell = client, judge, worker, tell
+        self._key_variable = key_variable
+        self.outcomes: Counter[str] = Counter()
+        self.was_refused = False  # by the endpoint, which pauses the run
 
     def look_up(self) -> JudgeInfo:
-        reply = self._client.get(f"/judges/{self._judge}/")
+        reply = self._asked(lambda: self._client.get(f"/judges/{self._judge}/"))
         if reply.status == 404:
             raise WorkerError(reply.detail)
         return JudgeInfo.of(_checked(reply, 200).body)
 
-    def claim(self) -> Task | None:
-        """The next assignment; None if there is nothing to do now."""
-        reply = self._client.post("/assignments/", {"worker": self._worker})
-        return None if reply.status == 204 else Task.of(_checked(reply, 201).body)
+    def claim(self, free: int) -> list[Task]:
+        tasks: list[Task] = []
+        while len(tasks) < free:
+            try:
+                reply = self._asked(lambda: self._client.post("/assignments/", {"worker": self._worker}))
+                if reply.status == 204:
+                    break
+                tasks.append(self._task(_checked(reply, 201).body))
+            except AwayError:
+                if not tasks:
+                    raise
+                break  # what was claimed is asked
+        return tasks
 
-    def renew(self, entry: Entry) -> float | None:
-        """Seconds of the new lease; None if the assignment is lost."""
-        reply = self._client.post(f"/assignments/{entry.assignment}/renew/", _name(entry))
-        if reply.status == 409 or (reply.status == 403 and reply.body.get("field") == "assignment"):
-            return None
+    def _task(self, body: Mapping[str, Any]) -> Task:
+        """From POST /assignments/; raises WorkerError."""
         try:
-            return float(_about(entry, _checked(reply, 200)).body["lease_seconds"])
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise ArenaBusyError("This version does not understand the arena's lease") from error
+            asked, name = body["request"], str(body["assignment"])
+            request = Request(
+                model=str(asked["model"]),
+                messages=asked["messages"],
+                timeout=float(asked["timeout"]),
+                max_tokens=asked["max_tokens"],
+                temperature=asked["temperature"],
+                options=dict(asked["options"]),
+                logprobs=bool(asked["logprobs"]),
+            )
+            call = name, str(asked["key"]), int(asked["attempt"])
+            address, variable = str(asked["base_url"]), self._key_variable or str(asked["key_variable"])
+            lease = float(body["lease_seconds"])
+        except (KeyError, TypeError, ValueError, OverflowError) as error:  # int(Infinity) overflows
+            raise WorkerError(
+                f"This version does not understand the arena's work ({error!r}). Install the arena's version "
+                "here."
+            ) from error
+        return Task(call, lambda: _client(address, variable).ask(request), f"assignment {name}", lease)
 
-    def deliver(self, entry: Entry) -> Outcome:
-        """Report an entry's reply or failure. Harmless when repeated."""
-        if entry.reply is None:
-            self._report(entry, vars(entry.failure))
-            return Outcome.NO_REPLY
-        expected = _expected(entry.configured_protocol, entry.reply)
-        if entry.kind == "compare":
-            return self._rate(entry, entry.reply, expected)
-        return self._hand_in(entry, entry.reply, expected)
+    def replied(self, ended: Sequence[Ended]) -> None:
+        for each in ended:
+            if isinstance(each.result, NoReplyError) and (why := refusal(each.result)):
+                self._tell(why)
+                self.was_refused = True
+        for one in hand_in(self._post, [handed_in(each.call, each) for each in ended]):
+            self.outcomes[one["outcome"]] += 1
+            if one["detail"]:
+                self._tell(f"The arena says of {one['assignment']}: {one['detail']}")
 
-    def _rate(self, entry: Entry, replied: Reply, expected: float | None) -> Outcome:
-        """Submit the rating that the reply holds."""
-        text = replied.as_text
-        verdict = conversation.verdict(entry.configured_protocol, {entry.key: text})
-        answer = answer_to(entry.assignment, verdict, entry.points, text, entry.seconds, expected)
-        reply = self._client.post("/comparisons/", {**answer, "call": _record(entry)})
-        if reply.status == 409 and "comparison" in reply.body:
-            self._report(entry, {"kind": "abandoned", "call": _record(entry)})
-            return Outcome.TOO_LATE
-        if reply.refuses_answer:
-            return self._refused(entry, reply)
-        _about(entry, _checked(reply, 200, 201))
-        return Outcome.UNSCORED if verdict.rating is None else Outcome.SCORED
+    def _post(self, body: bytes) -> ArenaReply:
+        reply = self._asked(lambda: self._client.post_bytes("/assignments/replied/", body))
+        if reply.status in (404, 405):
+            raise WorkerError("The arena has an older version than this worker. Install the same version.")
+        return reply if reply.status in REFUSED else _checked(reply, 200)
 
-    def _hand_in(self, entry: Entry, replied: Reply, expected: float | None) -> Outcome:
-        """Hand in the reply; the arena reads the verdict once every question about the answer has one."""
-        body = {"raw_reply": replied.text, "expected": expected, "call": _record(entry)}
-        reply = self._client.post(f"/assignments/{entry.assignment}/replied/", body)
-        if reply.status == 409 and reply.body.get("field") == "assignment":
-            return Outcome.TOO_LATE
-        if reply.refuses_answer:
-            return self._refused(entry, reply)
-        _about(entry, _checked(reply, 200))
-        return Outcome.REPLIED
+    def progress(self) -> str:
+        counted = [f"{self.outcomes[name]} {name}" for name in OUTCOMES if self.outcomes[name]]
+        return ", ".join(counted or ["0 scored"])
 
-    def _refused(self, entry: Entry, reply: ArenaReply) -> Outcome:
-        detail = f"the arena refuses the answer: {reply.detail}"[:600]
-        self._report(entry, {"kind": "refused_answer", "detail": detail, "retryable": False})
-        return Outcome.REFUSED
-
-    def _report(self, entry: Entry, failure: dict[str, object]) -> None:
-        body = {**failure, **_name(entry), "seconds": entry.seconds}
-        reply = self._client.post(f"/assignments/{entry.assignment}/failed/", body)
-        if not reply.refuses_answer:  # an assignment that is not this judge's has nothing to be told about
-            _about(entry, _checked(reply, 200))
+    @staticmethod
+    def _asked(ask: Callable[[], ArenaReply]) -> ArenaReply:
+        try:
+            return ask()
+        except ArenaUnreachableError as error:
+            raise AwayError(str(error)) from error
 
 
-def _expected(configured: ConfiguredProtocol, reply: Reply) -> float | None:
-    step = configured.steps[-1]
-    return expected_rating(reply, configured.scale_of(step), configured.place_of(step))
-
-
-def _name(entry: Entry) -> dict[str, object]:
-    """Names its call to the arena."""
-    return {"key": entry.key, "attempt": entry.attempt}
-
-
-def _record(entry: Entry) -> dict[str, object]:
-    reply = entry.reply
-    assert reply is not None  # noqa: S101 - only replies have one
-    record = {
-        **_name(entry),
-        "model": entry.model,
-        "model_returned": reply.model,
-        "prompt_hash": entry.prompt_hash,
-        "seconds": entry.seconds,
-        "finish_reason": reply.finish_reason,
-        "refusal": reply.refusal or None,
-        "prompt_tokens": reply.prompt_tokens,
-        "completion_tokens": reply.completion_tokens,
-        "reasoning_tokens": reply.reasoning_tokens,
-    }
-    return {name: value for name, value in record.items() if value is not None}
-
-
-def _about(entry: Entry, reply: ArenaReply) -> ArenaReply:
-    """The reply, if it is about this assignment and not, say, a proxy's page."""
-    if reply.body.get("assignment") != entry.assignment:
-        raise ArenaBusyError("Another program answers at the arena's address")
-    return reply
+def _client(address: str, variable: str) -> OpenAIClient:
+    """Raises NoReplyError if there is no key that can be sent, or the address may not be asked."""
+    try:
+        return OpenAIClient(address, key_of("the judge", variable, os.environ))
+    except (WorkerError, RefusedAddressError) as error:
+        raise NoReplyError("configuration", str(error), retryable=False) from error
 
 
 def _checked(reply: ArenaReply, *expected: int) -> ArenaReply:
@@ -259,4 +168,85 @@ def _checked(reply: ArenaReply, *expected: int) -> ArenaReply:
         return reply
     if reply.status == 401:
         raise WorkerError("The arena does not accept the token in ARENA_TOKEN. It may have been revoked.")
-    raise ArenaBusyError(f"The arena answers: {reply.detail}")
+    raise AwayError(f"The arena answers: {reply.detail}")
+
+
+def hand_in(
+    post: Callable[[bytes], ArenaReply], results: Sequence[dict[str, object]]
+) -> Iterator[dict[str, Any]]:
+    """Hand in results in batches; yields what became of each. What the arena cannot read has failed."""
+    for batch in _batches(results):
+        reply = post(b'{"replies": [' + b", ".join(json.dumps(each).encode() for each in batch) + b"]}")
+        if reply.status not in REFUSED:
+            results_of_batch = reply.body.get("results")
+            if not isinstance(results_of_batch, list) or len(results_of_batch) != len(batch):
+                raise AwayError("Another program answers at the arena's address")
+            yield from results_of_batch
+        elif len(batch) > 1:
+            yield from (found for each in batch for found in hand_in(post, [each]))
+        elif batch[0].pop("reply", None):
+            detail = f"the arena refuses the reply: {reply.detail}"[:600]
+            failure = {"kind": "refused_answer", "detail": detail, "retryable": False}
+            yield from hand_in(post, [batch[0] | {"failure": failure}])
+
+
+def _batches(results: Sequence[dict[str, object]]) -> Iterator[list[dict[str, object]]]:
+    batch: list[dict[str, object]] = []
+    total = 0
+    for each in results:
+        size = len(json.dumps(each))
+        if batch and (len(batch) == MOST_AT_ONCE or total + size > MOST_BYTES):
+            yield batch
+            batch, total = [], 0
+        batch.append(each)
+        total += size + 2
+    if batch:
+        yield batch
+
+
+def handed_in(call: tuple[str, str, int], ended: Ended) -> dict[str, object]:
+    """A result as the API takes it; ``call``: its assignment, key and attempt."""
+    found: dict[str, object] = dict(zip(("assignment", "key", "attempt"), call, strict=True))
+    found["seconds"] = ended.seconds
+    error = ended.result
+    if isinstance(error, Reply):
+        return found | {"reply": {**vars(error), "tokens": [_packed(each) for each in slim(error.tokens)]}}
+    failure = {"kind": error.kind[:50], "detail": str(error)[:600], "retryable": error.retryable}
+    return found | {"failure": failure | {"retry_after": error.retry_after[:100]}}
+
+
+def slim(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens of a reply with all in a row joined that cannot be its verdict: they may be many."""
+    found: list[Token] = []
+    joined = False
+    for token in tokens:
+        if may_be_verdict(token.text):
+            found.append(token)
+            joined = False
+        elif joined:
+            found[-1] = Token(found[-1].text + token.text, 0.0)
+        else:
+            found.append(Token(token.text, 0.0))
+            joined = True
+    return found
+
+
+def _packed(token: Token) -> list[object]:
+    return [_bytes(token.text), token.logprob, [[_bytes(text), log] for text, log in token.alternatives]]
+
+
+def _bytes(text: str) -> str:
+    """The bytes of a token, each as the character of its number: a token may end within a character."""
+    return text.encode("utf-8", "surrogateescape").decode("latin-1")
+
+
+def unpacked(tokens: Sequence[Any]) -> tuple[Token, ...]:
+    """Inverse of what ``handed_in`` makes of tokens."""
+
+    def text(packed: str) -> str:
+        return packed.encode("latin-1").decode("utf-8", "surrogateescape")
+
+    return tuple(
+        Token(text(one), log, tuple((text(other), likely) for other, likely in others))
+        for one, log, others in tokens
+    )

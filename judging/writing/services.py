@@ -35,7 +35,6 @@ from judging.models import Author, Trace, WritingCall, WritingRun
 from judging.models.writing import UNANSWERED
 from judging.protocols.replies import ReplyText
 from judging.requests.services import Requests, State
-from judging.runs import queue
 from judging.spending.budgets import check_models, check_outer
 from judging.spending.purses import open_purse, prices_of
 from judging.writing import reading
@@ -263,7 +262,6 @@ def _open(run: WritingRun, budget: Decimal | None, currency: str, what: str) -> 
         f"{author.contestant.name} {what}, {author.endpoint}. {limits}",
         study=run.study,
     )
-    transaction.on_commit(lambda: _writing.ask_soon(run.wanted))
 
 
 def cancel(run: WritingRun, by: Visitor | None = None) -> None:
@@ -323,7 +321,6 @@ def _answers(row: WritingCall) -> list[str]:
 class _Writing(Requests[WritingCall]):
     rows = WritingCall
     endpoint = "author__endpoint"
-    queue = "writing"
     needed = ("run", "prompt__study", "author__endpoint", "author__contestant", "completion__prompt")
     about = "answer"
 
@@ -337,9 +334,6 @@ class _Writing(Requests[WritingCall]):
 
     def alike(self, row: WritingCall) -> QuerySet[WritingCall]:
         return WritingCall.objects.filter(run=row.run_id)
-
-    def nudge(self, threads: int) -> None:
-        queue.nudge_writing(threads)
 
     def why_not(self, row: WritingCall) -> str:
         contestant = row.author.contestant
@@ -446,5 +440,4 @@ def _keep_traces(row: WritingCall, completion: Completion) -> None:
             )
 
 
-_writing = _Writing()
-sweep, abandon_orphans, work_off = _writing.sweep, _writing.abandon_orphans, _writing.work_off
+door = _Writing()

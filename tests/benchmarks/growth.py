@@ -200,15 +200,13 @@ class Work:
 
     def run_claim(self):
         """What the arena's own worker does before it asks."""
-        from judging.models import RunAssignment
-        from judging.runs.claiming import ClaimRequest, claim
-        from judging.runs.places import Places
+        from judging.models import JudgeRun
+        from judging.runs.claiming import claim_of
 
-        waiting = RunAssignment.objects.filter(run=self.grown.local, assignment__state="open")
-        row = waiting.order_by("pk")[0]
+        run = JudgeRun.objects.whole().get(pk=self.grown.local.pk)
         with self.measured():
-            [claimed] = claim([ClaimRequest(row.assignment_id)], "growth", Places(8))
-        assert claimed.calls, claimed
+            claimed = claim_of(run, 1, "growth")
+        assert len(claimed) == 1
 
     def _post(self, path, body, token):
         reply = self.reader.post(

@@ -33,7 +33,6 @@ UNIQUE: Final = {
 
 NOT_BEGUN: Final = {
     (Assignment, "state"): "CASE state WHEN 'claimed' THEN 'open' ELSE state END",
-    (RunAssignment, "queued_until"): "NULL",
 }
 """Columns whose copies know nothing of what was begun since with the first rows."""
 

@@ -112,7 +112,6 @@ class Drill:
 
     def _bring_web_back(self, say: Say) -> None:
         if self._web_back_at and time.monotonic() >= self._web_back_at:
-            unsent = self._place.unsent()
             self._place.start_web()
             self._web_back_at = None
-            say(f"the web server is back; {unsent} replies waited unsent")
+            say("the web server is back")

@@ -15,7 +15,7 @@ SELECT (SELECT count(*) FROM judging_runassignment),
        (SELECT count(*) FROM arena_assignment WHERE state = 'failed'),
        (SELECT count(*) FROM arena_comparison),
        (SELECT count(DISTINCT assignment_id) FROM arena_comparison),
-       (SELECT count(*) FROM judging_judgecall WHERE submit_due_at IS NOT NULL)
+       (SELECT count(*) FROM arena_assignment WHERE state = 'claimed')
 """
 REASONS = "SELECT reason, count(*) FROM arena_comparison WHERE status = 'unscored' GROUP BY reason"
 CALLS = """
@@ -81,7 +81,7 @@ def moment(value: Any) -> datetime:
 
 def lines(place: Place, log: list[tuple[float, str]], course: Course, pairs: int) -> list[Line]:
     """The report on one drill."""
-    assigned, scored, failed, comparisons, distinct, unsubmitted = place.query(RESULTS)[0]
+    assigned, scored, failed, comparisons, distinct, claimed = place.query(RESULTS)[0]
     reasons = {str(reason): int(count) for reason, count in place.query(REASONS)}
     unscored = sum(reasons.values())
     seen = compare(place.query(CALLS), log)
@@ -107,7 +107,7 @@ def lines(place: Place, log: list[tuple[float, str]], course: Course, pairs: int
         Line("committed replies", str(seen.replied), seen.replied >= comparisons),
         Line("replies used again", str(place.query(REUSED)[0][0])),
         Line("committed replies asked for again", str(seen.asked_again), seen.asked_again == 0),
-        Line("replies still unsent", str(unsubmitted), unsubmitted == 0),
+        Line("assignments still claimed", str(claimed), claimed == 0),
         Line("requests the model server saw", str(seen.requests)),
         Line("requests without a record", str(seen.unrecorded), seen.unrecorded == 0),
         Line(

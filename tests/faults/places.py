@@ -128,10 +128,6 @@ class Place:
         """The state of the judge run."""
         return str(self.query("SELECT state FROM judging_judgerun")[0][0])
 
-    def unsent(self) -> int:
-        """Committed replies that the arena does not have yet."""
-        return int(self.query("SELECT count(*) FROM judging_judgecall WHERE submit_due_at IS NOT NULL")[0][0])
-
     def board_behind(self) -> int:
         """Comparisons that the newest board does not count."""
         return int(self.query(BEHIND)[0][0])

@@ -16,12 +16,7 @@ from judging.runs.lifecycle import plan_run, start_run
 from judging.runs.recovery import sweep
 from tests.factories import make_judge, make_small_study, make_user
 from tests.judging.endpoints.server import ChatServer
-
-
-@pytest.fixture(autouse=True)
-def _nobody_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Looking for what is next waits for no other threads: most tests are one, and would wait for nobody."""
-    monkeypatch.setattr(tasks, "BRIEFLY", 0.0)
+from tests.judging.working import work_off
 
 
 @pytest.fixture
@@ -35,7 +30,6 @@ def model() -> Iterator[ChatServer]:
 def messages(monkeypatch: pytest.MonkeyPatch) -> deque[tuple[str, int]]:
     """The messages the workers would get."""
     sent: deque[tuple[str, int]] = deque()
-    monkeypatch.setattr(queue, "nudge_assignments", lambda ids: sent.extend(("judge", pk) for pk in ids))
     monkeypatch.setattr(queue, "nudge_plan", lambda pk: sent.append(("plan", pk)))
     return sent
 
@@ -58,7 +52,7 @@ def run(messages: deque[Any]) -> JudgeRun:
 
 @pytest.fixture
 def arena(transactional_db: None, live_server: Any, settings: Any, messages: deque[tuple[str, int]]) -> Any:
-    """A running arena that judges submit to."""
+    """A running arena, to which judges elsewhere submit."""
     settings.ARENA_URL = live_server.url
     settings.JUDGE_RETRY_SECONDS = 0.01
     return live_server
@@ -66,17 +60,17 @@ def arena(transactional_db: None, live_server: Any, settings: Any, messages: deq
 
 @pytest.fixture
 def drain(messages: deque[tuple[str, int]]) -> Callable[[], None]:
-    """Do what the workers would do, one message after the other, retries and sweeps included, to the end."""
+    """Do what the workers would do, retries and sweeps included, to the end."""
 
     def run_all(sweeps: int = 20) -> None:
         for _ in range(sweeps):
             while messages:
-                kind, pk = messages.popleft()
-                (tasks.plan_run if kind == "plan" else tasks.judge_assignment)(pk)
+                tasks.plan_run(messages.popleft()[1])
+            work_off()
             if not JudgeRun.objects.going_on().exists():
                 return
             due = timezone.now() - timedelta(seconds=1)  # as if time had passed
-            RunAssignment.objects.update(due_at=due, queued_until=None)
+            RunAssignment.objects.update(due_at=due)
             RateLimit.objects.update(closed_until=0)
             sweep()
         raise AssertionError("the run did not end")

@@ -4,8 +4,9 @@ import os
 import re
 import signal
 import socket
+import time
 from argparse import ArgumentParser
-from contextlib import closing
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,12 +17,12 @@ from arena.management.command import ArenaCommand
 from judging.endpoints.keys import KeyVariableError, check_sendable
 from judging.endpoints.openai_client import OpenAIClient
 from judging.endpoints.reaching import RefusedAddressError
-from judging.worker.arena import Arena, JudgeInfo, WorkerError, check_wording, key_of
+from judging.worker.arena import Arena, JudgeInfo, WorkerError, key_of
 from judging.worker.arena_client import ArenaClient
-from judging.worker.journal import Journal, JournalError
-from judging.worker.worker import Worker, look_up_patiently
+from judging.worker.worker import AwayError, Worker
 
 MOST_THREADS = 256
+PAUSE = 2.0  # seconds between two looks for the arena
 
 
 class Command(ArenaCommand):
@@ -44,32 +45,29 @@ class Command(ArenaCommand):
         check_options(options)
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         client = ArenaClient(settings.ARENA_TOKEN, options["arena_url"].rstrip("/"))
-        arena = Arena(client, options["judge"], f"{socket.gethostname()}:{os.getpid()}")
+        name = f"{socket.gethostname()}:{os.getpid()}"
+        arena = Arena(client, options["judge"], name, self._tell, options["key_variable"])
         try:
-            with closing(Journal(settings.VAR_DIR / "judge_worker" / options["judge"])) as journal:
-                self._run(arena, journal, options)
-        except (WorkerError, JournalError, RefusedAddressError) as error:
+            self._run(arena, options)
+        except (WorkerError, RefusedAddressError) as error:
             raise CommandError(str(error)) from error
         except KeyboardInterrupt:
-            self._tell("Stopped. The next start delivers the replies.")
+            self._tell("Stopped. The arena asks again what was in flight.")
 
-    def _run(self, arena: Arena, journal: Journal, options: dict[str, Any]) -> None:
+    def _run(self, arena: Arena, options: dict[str, Any]) -> None:
         judge = look_up_patiently(arena, self._tell)
-        check_wording(judge)
-        variable, key = key_of(judge, os.environ, options["key_variable"])
+        variable = options["key_variable"] or judge.key_variable
+        OpenAIClient(judge.base_url, key_of(judge.name, variable, os.environ))
         self._tell(introduction(judge, variable, options))
-        worker = Worker(
-            arena,
-            OpenAIClient(judge.base_url, key),
-            journal,
-            self._tell,
-            prompt_hash=judge.prompt_hash,
-            concurrency=options["concurrency"],
-            drain=options["drain"],
-        )
-        worker.run()
-        self._tell(f"Done: {worker.progress()}.")
-        if worker.was_refused:
+        worker = Worker(arena, options["concurrency"], tell=self._tell)
+        try:
+            worker.run(lambda: options["drain"] and not arena.look_up().runs)
+        except KeyboardInterrupt:
+            self._tell(f"Stopping after {worker.in_flight} calls (press Ctrl-C again to stop now).")
+            worker.stop()
+            worker.run()
+        self._tell(f"Done: {arena.progress()}.")
+        if arena.was_refused:
             raise SystemExit(1)
 
     def _tell(self, line: str) -> None:
@@ -108,6 +106,19 @@ def is_address(url: str) -> bool:
 
 def _plain(url: str) -> bool:
     return url.isascii() and url.isprintable() and " " not in url
+
+
+def look_up_patiently(arena: Arena, tell: Callable[[str], None]) -> JudgeInfo:
+    """The judge, once the arena answers; raises WorkerError."""
+    known = ""
+    while True:
+        try:
+            return arena.look_up()
+        except AwayError as error:
+            if str(error) != known:
+                tell(f"{error}; trying again.")
+            known = str(error)
+        time.sleep(PAUSE)
 
 
 def introduction(judge: JudgeInfo, variable: str, options: dict[str, Any]) -> str:

@@ -39,10 +39,10 @@ def test_a_run_that_holds_all_slots_stops_no_refresh(worker: Worker, monkeypatch
         held.release()
         let_go.wait(2 * SECONDS)
 
-    monkeypatch.setattr(judging_tasks, "services_judge_assignment", hang)
+    monkeypatch.setattr(judging_tasks, "services_plan_run", hang)
     slots = settings.QUEUES["judging"]
     for pk in range(2 * slots):
-        current_app.send_task("judging.tasks.judge_assignment", args=[pk])
+        current_app.send_task("judging.tasks.plan_run", args=[pk])
     assert all(held.acquire(timeout=SECONDS) for _ in range(slots))
     study = make_comparison().study
     nudge("leaderboard.refresh_study", [study.pk])
@@ -60,7 +60,8 @@ def test_every_task_has_a_queue() -> None:
     current_app.loader.import_default_modules()
     ours = [name for name in current_app.tasks if not name.startswith("celery.")]
     route = current_app.amqp.router.route
-    assert {route({}, name)["queue"].name for name in ours} == set(settings.QUEUES)
+    queues = {route({}, name)["queue"].name for name in ours}
+    assert queues | settings.DOORS.keys() == set(settings.QUEUES)
 
 
 def test_an_unknown_queue_is_named(settings: Any) -> None:

@@ -18,10 +18,10 @@ from judging.endpoints import openai_client
 from judging.endpoints.client import NoReplyError, Reply, Request
 from judging.endpoints.openai_client import OpenAIClient
 from judging.models import JudgeCall
-from judging.runs.calls import judge_assignment
 from judging.runs.lifecycle import plan_run, start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
+from tests.judging.working import judge_assignment
 
 Drain = Callable[[], None]
 

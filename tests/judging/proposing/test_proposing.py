@@ -14,9 +14,9 @@ from django.utils import timezone
 from arena.models import Prompt, Question, Study
 from judging.models import Endpoint, Judge, ProposalCall
 from judging.proposing import services
-from judging.runs import queue
 from tests import factories as make
 from tests.judging.endpoints.server import Answer, ChatServer
+from tests.judging.working import work_off
 
 PAGE = "/judging/proposals/rivers/"
 REPLY = json.dumps(
@@ -25,13 +25,6 @@ REPLY = json.dumps(
         {"question": "Is it true?", "labels": ["Content"], "required": False},
     ]
 )
-
-
-@pytest.fixture(autouse=True)
-def nudged(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    sent: list[int] = []
-    monkeypatch.setattr(queue, "nudge_proposals", sent.append)
-    return sent
 
 
 @pytest.fixture
@@ -63,7 +56,6 @@ def test_the_cost_is_shown_and_each_prompt_is_asked_once(
     staff: Client,
     model: ChatServer,
     django_capture_on_commit_callbacks: Callable[..., Any],
-    nudged: list[int],
 ) -> None:
     shown = staff.get(PAGE, {"judge": judge.pk, "number": "2"}).content.decode()
     assert "at most" in shown
@@ -73,10 +65,9 @@ def test_the_cost_is_shown_and_each_prompt_is_asked_once(
     with django_capture_on_commit_callbacks(execute=True):
         for _ in range(2):
             assert staff.post(PAGE, sent)["Location"] == PAGE
-    assert nudged == [2]
-    assert services.work_off() == 2
+    assert work_off(services.door) == 2
     staff.post(PAGE, sent)  # again, after the end
-    assert services.work_off() == 0
+    assert work_off(services.door) == 0
     assert len(model.requests) == 2
     call = ProposalCall.objects.earliest("pk")
     assert (call.state, call.proposed, call.raw_reply) == ("replied", 2, REPLY)
@@ -107,12 +98,12 @@ def test_a_failure_is_asked_again_later_and_one_that_stays_is_not(
 ) -> None:
     model.script = lambda body: Answer(status=500, raw=b"{}")
     call = start(judge, study)
-    assert services.work_off() == 1
+    assert work_off(services.door) == 1
     call.refresh_from_db()
     assert (call.state, call.attempt, call.due_at > timezone.now()) == ("waiting", 1, True)
     model.script = lambda body: Answer(status=404, raw=b"{}")
     ProposalCall.objects.update(due_at=timezone.now())
-    services.work_off()
+    work_off(services.door)
     call.refresh_from_db()
     assert (call.state, "does not know the model" in call.error, len(model.requests)) == ("failed", True, 2)
 
@@ -123,14 +114,14 @@ def test_a_refusal_that_all_would_meet_ends_the_rest(
 ) -> None:
     model.script = lambda body: Answer(status=status, raw=b'{"error": {"message": "no such thing"}}')
     services.start(judge, list(study.prompts.all()), uuid4(), None)
-    assert services.work_off() == 1
+    assert work_off(services.door) == 1
     assert (states(), len(model.requests)) == (["failed"] * 3, 1)
     last = ProposalCall.objects.latest("pk")
     assert last.error.startswith("Not asked. The endpoint ")
     assert last.error in staff.get(PAGE).content.decode()
     model.script = lambda body: Answer(REPLY)
     assert services.start(judge, list(study.prompts.all()), uuid4(), None) == 3  # once it is put right
-    services.work_off()
+    work_off(services.door)
     assert states()[3:] == ["replied"] * 3
 
 
@@ -147,14 +138,14 @@ def test_no_confirmation_asks_about_more_than_are_shown(study: Study, judge: Any
 def test_a_reply_without_a_list_is_kept(study: Study, judge: Any, model: ChatServer) -> None:
     model.script = lambda body: Answer("I will not.")
     call = start(judge, study)
-    services.work_off()
+    work_off(services.door)
     call.refresh_from_db()
     assert (call.state, call.proposed, call.raw_reply) == ("replied", 0, "I will not.")
     assert call.error == "The reply holds no list of requirements."
 
 
 def test_what_a_dead_process_asked_is_asked_again_and_counted(
-    study: Study, judge: Any, model: ChatServer, nudged: list[int]
+    study: Study, judge: Any, model: ChatServer
 ) -> None:
     start(judge, study, 2)
     first = ProposalCall.objects.earliest("pk")
@@ -162,9 +153,8 @@ def test_what_a_dead_process_asked_is_asked_again_and_counted(
     dead = ProposalCall.objects.filter(pk=first.pk)
     cost = {"reserved": Decimal("0.03"), "prompt_price": 1, "completion_price": 1}
     dead.update(state="in_flight", deadline=past, attempt=1, **cost)
-    assert services.sweep() == 2
-    assert nudged[-1] == 2
-    assert services.work_off() == len(model.requests) == 2
+    assert services.door.sweep() == 1
+    assert work_off(services.door) == len(model.requests) == 2
     first.refresh_from_db()
     assert (first.state, first.attempt, first.abandoned) == ("replied", 2, 1)
     assert first.cost == Decimal("0.036"), "what the dead process may have paid is not forgotten"
@@ -174,7 +164,7 @@ def test_limits_of_the_judge_hold(study: Study, judge: Any, model: ChatServer) -
     Endpoint.objects.update(requests_per_minute=1)
     judge.refresh_from_db()
     start(judge, study, 2)
-    assert services.work_off() == 1
+    assert work_off(services.door) == 1
     assert states() == ["replied", "waiting"]
     assert services.stop(study) == 1
     assert states() == ["replied"]

@@ -46,14 +46,13 @@ class Elsewhere:
             "DATABASE_URL": "postgresql://nobody:nothing@127.0.0.1:9/nowhere",
             "ARENA_TOKEN": token,
         }
-        self.folder = folder / "judge_worker" / "loopback"
         self._url = arena.url
         self._process: subprocess.Popen[str] | None = None
 
     def runs(self) -> int:
         """The runs it is to work on: where there is none, it ends at once."""
         client = ArenaClient(self._environment["ARENA_TOKEN"], self._url)
-        return JudgingArena(client, "loopback", "nobody").look_up().runs
+        return JudgingArena(client, "loopback", "nobody", print).look_up().runs
 
     def start(self) -> None:
         command = [sys.executable, "manage.py", "judge_worker", "--judge", "loopback", "--drain"]
@@ -76,22 +75,6 @@ class Elsewhere:
         output, _ = self._process.communicate(timeout=PATIENCE)
         assert self._process.returncode == 0, output
         return output
-
-    def journal(self) -> list[Path]:
-        """What it has to deliver."""
-        return list(self.folder.glob("*.json"))
-
-    def in_flight(self) -> list[Path]:
-        """The entries of calls that have neither reply nor failure."""
-        return [path for path in self.journal() if self._seconds(path) is None]
-
-    def _seconds(self, path: Path) -> float | None:
-        """How long a call took; 0 for one that was delivered at this moment."""
-        try:
-            seconds: float | None = json.loads(path.read_text())["seconds"]
-        except FileNotFoundError:
-            return 0
-        return seconds
 
 
 class BadDay(ChatServer):
@@ -186,17 +169,14 @@ def test_100_pairs_survive_killed_workers_and_a_killed_arena(
     for asked in (PAIRS / 5, 2 * PAIRS / 5):
         until(lambda asked=asked: len(bad_day.requests) > asked)
         first.end(signal.SIGKILL)
-        left = set(first.journal())
         abandoned += CONCURRENCY
         first.start()
     with bad_day.held():
-        until(lambda: not left & set(first.journal()))  # it delivers these before it claims
-        until(lambda: all(worker.in_flight() for worker in workers))
+        asked_before = len(bad_day.requests)
+        until(lambda: len(bad_day.requests) >= asked_before + CONCURRENCY)
         far_arena.kill()
-    until(lambda: not any(worker.in_flight() for worker in workers))
-    kept = {path.name for worker in workers for path in worker.journal()}
+    time.sleep(HELD)  # the replies come while the arena is away
     far_arena.start()
-    abandoned += 2 * CONCURRENCY
     said = [worker.wait() for worker in workers]
     output, errors = run.communicate(timeout=PATIENCE)
     assert "Run 1 is finished." in output, errors
@@ -205,10 +185,8 @@ def test_100_pairs_survive_killed_workers_and_a_killed_arena(
     assert min(counts["scored"], counts["unscored"], counts["assignments"]["failed"]) > 0
     assert counts["calls"].get("abandoned", 0) <= abandoned
     assert "in_flight" not in counts["calls"]
-    assert all("No arena answers" in each and "Done: " in each for each in said)
-    assert 0 < len(kept) <= 2 * CONCURRENCY
-    assert not first.journal()
-    assert not second.journal()
+    assert any("No arena answers" in each for each in said)
+    assert all("Done: " in each for each in said)
 
 
 CHECKS = 80  # 20 answers, each with 4 requirements
@@ -242,4 +220,3 @@ def test_conversations_go_on_after_killed_workers_and_ask_nothing_twice(tmp_path
     assert (len(answers), len(committed), committed.total()) == (CHECKS, CHECKS, CHECKS)
     assert asked - committed <= lost
     assert 0 < lost.total() <= KILLS * CONCURRENCY
-    assert not worker.journal()

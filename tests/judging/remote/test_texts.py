@@ -11,10 +11,8 @@ from django.utils import timezone
 from arena.api.auth import issue_token
 from arena.models import Answer, Assignment, Rater, Score, Study
 from judging.models import Judge, JudgeCall, JudgeRun
-from judging.runs.calls import judge_assignment
 from judging.runs.lifecycle import plan_run, start_run
 from judging.runs.recovery import sweep
-from judging.worker import arena_client
 from tests import factories as make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -103,39 +101,18 @@ def far(client: Client, judge: Judge) -> Elsewhere:
     return Elsewhere(client, judge.rater)
 
 
-@pytest.fixture
-def submitted(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The arena's own workers reach its API without a server."""
-
-    def ask(self: Any, method: str, path: str, body: bytes | None) -> arena_client.ArenaReply:
-        headers = {"Authorization": f"Bearer {self._token}"}
-        reply = client.generic(method, f"/api/v1{path}", body or b"", "application/json", headers=headers)
-        return arena_client.ArenaReply(reply.status_code, reply.json())
-
-    monkeypatch.setattr(arena_client.ArenaClient, "_ask", ask)
-
-
-def work_off(messages: Any) -> None:
-    while messages:
-        judge_assignment(messages.popleft()[1])
-
-
-def test_a_conversation_goes_on_question_by_question_and_the_arena_reads_it(
-    far: Elsewhere, messages: Any, submitted: None, django_capture_on_commit_callbacks: Any
-) -> None:
+def test_a_conversation_goes_on_question_by_question_and_the_arena_reads_it(far: Elsewhere) -> None:
     asked = []
     for text in ("YES", "no, it is rude", "Perhaps"):
         claimed = far.claim()
         asked.append(claimed["request"]["messages"])
-        with django_capture_on_commit_callbacks(execute=True):
-            reply = far.hand_in(claimed, text)
+        reply = far.hand_in(claimed, text)
         assert (reply.status_code, reply.json()["assignment"]) == (200, claimed["assignment"])
         again = far.hand_in(claimed, text)
         assert (again.status_code, again.json()["state"]) == (200, reply.json()["state"])
     assert [len(messages_sent) for messages_sent in asked] == [1, 3, 5]
     assert [each["content"] for each in asked[2][1::2]] == ["YES", "no, it is rude"]
-    assert reply.json() == {"assignment": claimed["assignment"], "state": "claimed", "due_at": None}
-    work_off(messages)
+    assert reply.json() == {"assignment": claimed["assignment"], "state": "submitted", "due_at": None}
     stored = Answer.objects.order_by("question__position").values_list("value", "reason", "raw_reply")
     assert list(stored) == [("yes", "", "YES"), ("no", "", "no, it is rude"), (None, "unparsable", "Perhaps")]
     run = JudgeRun.objects.get()
@@ -157,7 +134,7 @@ def test_a_late_reply_counts_once(far: Elsewhere) -> None:
     refused = far.hand_in(again, "NO")
     assert (refused.status_code, refused.json()["field"]) == (409, "assignment")
     states = JudgeCall.objects.order_by("attempt").values_list("state", "raw_reply", "prompt_tokens")
-    assert list(states) == [("replied", "YES", 10), ("abandoned", "", 10)]
+    assert list(states) == [("replied", "YES", 10), ("abandoned", "NO", 10)]
     assert far.claim()["request"]["key"] != claimed["request"]["key"]
 
 
@@ -176,16 +153,12 @@ def test_calls_about_one_answer_are_told_apart_by_their_question(far: Elsewhere)
     assert list(states) == ["replied", "failed"]
 
 
-def test_a_requirement_that_is_gone_is_not_waited_for(
-    far: Elsewhere, study: Study, messages: Any, submitted: None, django_capture_on_commit_callbacks: Any
-) -> None:
+def test_a_requirement_that_is_gone_is_not_waited_for(far: Elsewhere, study: Study) -> None:
     first = far.claim()
     far.hand_in(first, "YES")
     study.prompts.get().questions.filter(position__gt=1).update(is_current=False)
-    with django_capture_on_commit_callbacks(execute=True):
-        second = far.claim()
+    second = far.claim()
     assert second["assignment"] != first["assignment"]
-    work_off(messages)
     assert Answer.objects.get().value == "yes"
     far.hand_in(second, "NO")
     study.prompts.get().questions.update(is_current=False)
@@ -205,17 +178,12 @@ def test_only_claimed_questions_take_a_reply(far: Elsewhere, client: Client, stu
     assert JudgeCall.objects.get().state == "in_flight"
 
 
-def test_a_judge_scores_on_the_scale_of_its_protocol(
-    client: Client, study: Study, messages: Any, submitted: None, django_capture_on_commit_callbacks: Any
-) -> None:
+def test_a_judge_scores_on_the_scale_of_its_protocol(client: Client, study: Study) -> None:
     judge = make.make_judge(model="far-1", protocol="score-only")
     plan_run(start_run(study, judge, remote=True).pk)
-    messages.clear()
     far = Elsewhere(client, judge.rater)
     claimed = far.claim()
     assert (claimed["kind"], claimed["lowest"], claimed["highest"]) == ("score", 1, 10)
-    with django_capture_on_commit_callbacks(execute=True):
-        assert far.hand_in(claimed, "8", expected=7.5).json()["state"] == "claimed"
-    work_off(messages)
+    assert far.hand_in(claimed, "8", expected=7.5).json()["state"] == "submitted"
     score = Score.objects.get()
     assert (score.value, score.expected, score.highest, score.raw_reply) == (8, 7.5, 10, "8")

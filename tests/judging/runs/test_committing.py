@@ -9,11 +9,12 @@ from django.utils import timezone
 
 from arena.models import Comparison
 from judging.models import JudgeCall
-from judging.runs import calls, committing
-from judging.runs.calls import judge_assignment
+from judging.runs import committing
 from judging.runs.lifecycle import plan_run, start_run
+from judging.worker import worker
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
+from tests.judging.working import judge_assignment
 
 pytestmark = pytest.mark.both_databases
 
@@ -64,8 +65,7 @@ def test_what_came_of_a_call_is_kept_while_the_database_restarts(
     run = start_run(make_small_study(prompts=1, contestants=2), make_judge(base_url=model.url))
     plan_run(run.pk)
     monkeypatch.setattr(committing, "commit", Away(2, behind=committing.commit))
-    process = calls.Process(0)
-    monkeypatch.setattr(calls, "this_process", lambda: process)
+    monkeypatch.setattr(worker, "IDLE", 0.01)
     judge_assignment(run.run_assignments.get().assignment_id)
     assert JudgeCall.objects.get().state == state
     assert Comparison.objects.count() == (state == "replied")

@@ -4,17 +4,14 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-import pytest
-
 from arena.models import Comparison
 from arena.rating import plans
-from judging.judges.services import JudgeError
-from judging.models import Judge, JudgeCall, JudgeRun
+from judging.models import JudgeCall, JudgeRun
 from judging.runs.estimating import estimate
 from judging.runs.lifecycle import plan_run, start_run
-from judging.runs.submitting import submission_of
 from tests.factories import make_judge, make_price, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer, text_of
+from tests.judging.working import judge_assignment
 
 Drain = Callable[[], None]
 
@@ -85,11 +82,17 @@ def test_the_expected_rating_and_the_raw_reply_are_the_overall_ones(arena: Any, 
             latency=1.0,
             deadline=run.created_at,
             finished_at=run.created_at,
-            submit_due_at=run.created_at if key == "Wit: rate" else None,
         )
-    answer = submission_of(assignment.pk).body()
-    assert (answer["rating"], answer["expected"], answer["raw_reply"], answer["seconds"]) == (3, 3, "3", 4)
-    assert answer["criteria"] == {"Accuracy": 1, "Tone": 2, "Wit": 4}
+    judge_assignment(assignment.pk)
+    comparison = Comparison.objects.get()
+    assert (comparison.rating, comparison.expected, comparison.raw_reply, comparison.seconds) == (
+        3,
+        3,
+        "3",
+        4,
+    )
+    assert said(comparison) == {"Accuracy": 1, "Tone": 2, "Wit": 4}
+    assert model.requests == []
 
 
 def test_an_estimate_counts_every_call_and_other_judges_are_asked_overall_alone(
@@ -101,16 +104,3 @@ def test_an_estimate_counts_every_call_and_other_judges_are_asked_overall_alone(
         for rates in (True, False)
     }
     assert calls == {True: 8, False: 2}
-
-
-def test_workers_elsewhere_do_not_ask_about_criteria(db: None, model: ChatServer) -> None:
-    study, judge = make_small_study(criteria=CRITERIA), make_judge(rates_criteria=True)
-    with pytest.raises(JudgeError, match="rates each criterion of"):
-        start_run(study, judge, remote=True)
-    assert start_run(make_small_study(), judge, remote=True).remote
-
-
-def test_rating_criteria_makes_another_judge() -> None:
-    assert "rates_criteria" in Judge.IDENTITY
-    overall, with_criteria = Judge(), Judge(rates_criteria=True)
-    assert overall.current_prompt_hash() != with_criteria.current_prompt_hash()

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from arena.models import Assignment, Comparison
+from arena.models import Assignment, Comparison, Rater
 from judging.models import Judge, JudgeCall, JudgeRun
 from judging.models.calls import Progress
-from judging.runs.calls import judge_assignment
 from judging.runs.lifecycle import plan_run, resume_run, start_run
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.runs.releasing import releasing
+from tests.judging.working import judge_assignment
 
 Drain = Callable[[], None]
 
@@ -262,20 +262,24 @@ def test_a_later_run_asks_only_what_failed(arena: Any, model: ChatServer, drain:
 
 
 @pytest.mark.both_databases
-def test_submitting_alone_is_repeated(arena: Any, model: ChatServer, drain: Drain, settings: Any) -> None:
-    study = make_small_study(prompts=1, contestants=2)
-    run = start_run(study, make_judge(base_url=model.url))
-    plan_run(run.pk)
-    assignment = Assignment.objects.get()
-    settings.ARENA_URL = "http://127.0.0.1:9"
-    judge_assignment(assignment.pk)
+def test_a_reply_to_a_judge_that_was_paused_meanwhile_waits_for_it(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    study, judge = make_small_study(prompts=1, contestants=2), make_judge(base_url=model.url)
+    start_run(study, judge)
+
+    def pause(body: object) -> Answer:
+        Rater.objects.filter(pk=judge.rater_id).update(paused_at=timezone.now())
+        return Answer()
+
+    model.script = releasing(pause)
+    with pytest.raises(AssertionError, match="the run did not end"):
+        drain()
     call = JudgeCall.objects.get()
-    assert (call.state, call.submitted_at, call.submit_attempts) == ("replied", None, 1)
-    settings.ARENA_URL = arena.url
-    JudgeCall.objects.update(submit_due_at=call.finished_at)
+    assert (call.state, call.submitted_at, Assignment.objects.get().state) == ("replied", None, "open")
+    Rater.objects.filter(pk=judge.rater_id).update(paused_at=None)
     drain()
-    assert len(model.requests) == 1
-    assert Comparison.objects.get().rating == 5
+    assert (len(model.requests), Comparison.objects.get().rating) == (1, 5)
     call.refresh_from_db()
     assert call.submitted_at is not None
 

@@ -1,7 +1,7 @@
 """Protocols of many steps, through the real client and API: at once where they can, and durable at each."""
 
 import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -12,15 +12,15 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison
 from judging.models import JudgeCall, JudgeRun
 from judging.protocols import conversation
-from judging.runs import calls
-from judging.runs.calls import judge_assignment
+from judging.runs import committing
+from judging.runs.claiming import claim
 from judging.runs.lifecycle import pause_run, plan_run, resume_run, start_run
 from judging.runs.recovery import abandon_orphans, sweep
-from judging.runs.work import Asker
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer, text_of
 from tests.judging.protocols.scripted import scripted
 from tests.judging.runs.releasing import releasing
+from tests.judging.working import judge_assignment, work_off
 
 Drain = Callable[[], None]
 
@@ -62,28 +62,17 @@ class Together:
         return self.answer(body)
 
 
-def test_what_does_not_build_on_each_other_is_asked_at_once(
-    arena: Any, model: ChatServer, monkeypatch: pytest.MonkeyPatch, settings: Any
-) -> None:
-    settings.WORKER_CONCURRENCY = 9
-    process = calls.Process(0)
-    monkeypatch.setattr(calls, "this_process", lambda: process)
+def test_what_does_not_build_on_each_other_is_asked_at_once(arena: Any, model: ChatServer) -> None:
     model.script = Together(9)
     run = planned(SAMPLES, model, concurrency=9)
-    judge_all(run)
+    work_off(slots=9)
     assert Comparison.objects.get().status == "scored"
     assert states(run) == {"replied": 9}
     keys = conversation.keys(run.judge.configured_protocol)
     assert set(run.calls.values_list("key", flat=True)) == set(keys)
-    assert process.places.take(Asker(0, ""), 20) == 9
 
 
-def test_a_process_has_no_more_calls_in_flight_than_places(
-    arena: Any, model: ChatServer, monkeypatch: pytest.MonkeyPatch, settings: Any
-) -> None:
-    settings.WORKER_CONCURRENCY = 2
-    process = calls.Process(0)
-    monkeypatch.setattr(calls, "this_process", lambda: process)
+def test_a_worker_has_no_more_calls_in_flight_than_slots(arena: Any, model: ChatServer) -> None:
     answer, seen = scripted(), []
 
     def count(body: dict[str, Any]) -> Answer:
@@ -92,10 +81,9 @@ def test_a_process_has_no_more_calls_in_flight_than_places(
 
     model.script = releasing(count)
     run = planned(SAMPLES, model)
-    judge_all(run)
+    work_off(slots=2)
     assert states(run) == {"replied": 9}
-    assert max(seen) <= 2
-    assert process.places.take(Asker(0, ""), 20) == 2
+    assert max(seen) == 2
 
 
 def test_the_answer_tells_of_all_calls(arena: Any, model: ChatServer) -> None:
@@ -165,7 +153,7 @@ def test_a_process_killed_between_two_steps_costs_no_reply(
 ) -> None:
     run = planned("reference", model)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(calls.conversation, "is_complete", killed)
+        patch.setattr(committing, "commit", killed)
         with pytest.raises(SystemExit):
             judge_all(run)
     JudgeCall.objects.filter(state="in_flight").update(
@@ -188,13 +176,10 @@ def killed(*_: object) -> bool:
 
 
 def test_all_calls_of_a_process_that_died_are_abandoned_together(
-    arena: Any, model: ChatServer, messages: deque[Any], drain: Drain
+    arena: Any, model: ChatServer, drain: Drain
 ) -> None:
     run = planned("metrics-reference", model)
-    claim_request = calls.ClaimRequest(run.run_assignments.get().assignment_id)
-    dead = calls.Process(0)
-    claimed = dead.claims.do(claim_request)
-    assert [call.key for call, _ in claimed.calls] == ["metrics", "reference"]
+    assert [each.call.key for each in claim("elsewhere:1:dead", 8)] == ["metrics", "reference"]
     assert abandon_orphans() == 2
     assert Assignment.objects.get().state == "open"
     drain()

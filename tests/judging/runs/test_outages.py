@@ -11,13 +11,13 @@ from django.utils import timezone
 from judging import tasks
 from judging.endpoints.client import Reply
 from judging.models import JudgeCall, JudgeRun, RateLimit, RunAssignment
-from judging.runs import committing, lifecycle, limiting, work
-from judging.runs.calls import judge_assignment
-from judging.runs.committing import Outcome, Results
+from judging.runs import committing, limiting, work
+from judging.runs.committing import Result
 from judging.runs.lifecycle import plan_run, start_run
 from judging.runs.recovery import sweep
 from tests.factories import make_call, make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer, Script, text_of
+from tests.judging.working import judge_assignment, work_off
 
 FEW = 3
 """So many failures in outages use up no attempts here."""
@@ -31,14 +31,13 @@ def pass_time(messages: deque[Any], monkeypatch: pytest.MonkeyPatch) -> Callable
     def pass_time(pauses: int) -> None:
         for _ in range(pauses):
             while messages:
-                kind, pk = messages.popleft()
-                (tasks.plan_run if kind == "plan" else tasks.judge_assignment)(pk)
+                tasks.plan_run(messages.popleft()[1])
+            work_off()
             if not JudgeRun.objects.going_on().exists():
                 return
             RateLimit.objects.update(probe_at=0, closed_until=0)
-            lifecycle._later.clear()
             due = timezone.now() - timedelta(seconds=1)
-            RunAssignment.objects.update(due_at=due, queued_until=None)
+            RunAssignment.objects.update(due_at=due)
             sweep()
 
     return pass_time
@@ -100,7 +99,7 @@ def test_a_reply_that_cannot_be_stored_costs_no_other(arena: Any, model: ChatSer
     plan_run(run.pk)
     in_flight = [make_call(run, number) for number in range(3)]
     replies = [Reply("5", "stop", "loopback", prompt_tokens=count) for count in (10, 2**70, 10)]
-    batch = [Results([Outcome(*each, 0.1)]) for each in zip(in_flight, replies, strict=True)]
+    batch = [Result(call.pk, reply, 0.1) for call, reply in zip(in_flight, replies, strict=True)]
     committed = committing.commit_each(batch)
-    assert [isinstance(each, Exception) for each in committed] == [False, True, False]
+    assert [bool(each) for each in committed] == [False, True, False]
     assert JudgeRun.objects.get().calls.filter(state="replied").count() == 2

@@ -1,4 +1,4 @@
-"""Runs share the calls in flight; an endpoint that hangs holds up no other run."""
+"""Calls in flight are shared by runs: one whose endpoint hangs holds up no other."""
 
 import sqlite3
 import threading
@@ -11,74 +11,49 @@ from typing import Any
 
 import pytest
 
-from judging.runs import places
-from judging.runs.places import Places
-from judging.runs.work import Asker
+from judging.models import JudgeRun
+from judging.runs.claiming import claim
+from judging.runs.lifecycle import plan_run, start_run
+from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.processes import Arena
 
-ONE, TWO, OTHER = Asker(1, "http://one"), Asker(2, "http://one"), Asker(3, "http://other")
+
+def running(address: str) -> JudgeRun:
+    """A run over 12 pairs."""
+    run = start_run(make_small_study(prompts=4), make_judge(base_url=address, concurrency=64))
+    plan_run(run.pk)
+    return run
 
 
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "PATIENCE", 0.01)
+def claimed(free: int) -> dict[int, int]:
+    """How many calls are claimed of each run."""
+    return dict(Counter(each.work.run.pk for each in claim("a worker", free)))
 
 
-def test_a_run_alone_has_all_places_and_no_more() -> None:
-    shared = Places(8)
-    assert shared.take(ONE, 20) == 8
-    assert not shared.enter(ONE)
-    shared.give(Counter({ONE: 3}))
-    assert shared.enter(ONE)
-    assert shared.take(ONE, 20) == 2
+@pytest.mark.django_db
+def test_each_run_has_its_share_while_others_hold_every_slot(messages: Any) -> None:
+    one = running("http://one/v1")
+    assert claimed(8) == {one.pk: 8}
+    assert claimed(0) == {}
+    other = running("http://other/v1")
+    assert claimed(0) == {other.pk: 4}  # half, as there are two endpoints
+    second = running("http://one/v1")
+    assert claimed(-4) == {second.pk: 2}  # half of an endpoint's half
+    assert claimed(-6) == {}
 
 
-def test_each_run_has_its_share_while_others_hold_every_place() -> None:
-    shared = Places(8)
-    assert shared.take(ONE, 8) == 8
-    assert shared.enter(OTHER)
-    assert shared.take(OTHER, 8) == 3  # half, as there are two endpoints
-    assert shared.take(TWO, 8) == 2  # half of an endpoint's half
-    shared.give(Counter({ONE: 8}))
-    assert shared.take(ONE, 8) == 2
-    assert Places(1).take(OTHER, 5) == 1
+@pytest.mark.django_db
+def test_what_one_run_cannot_use_another_takes(messages: Any) -> None:
+    one, other = running("http://one/v1"), running("http://other/v1")
+    one.judge.asks.__class__.objects.filter(base_url="http://one/v1").update(concurrency=1)
+    assert claimed(8) == {one.pk: 1, other.pk: 7}
 
 
-def test_the_smallest_share_is_one_place() -> None:
-    shared = Places(2)
-    assert [shared.take(Asker(run, "http://one"), 2) for run in range(5)] == [2, 1, 1, 1, 1]
-
-
-def test_five_endpoints_that_hang_leave_threads_for_a_sixth() -> None:
-    shared = Places(64)
-    calls = sum(shared.take(Asker(run, f"http://{run}"), 64) for run in range(5))
-    assert calls == 64 + 32 + 21 + 16 + 12
-    waiting = 5 * (64 // 5 // 2 + 1)
-    assert calls + waiting + 64 // 6 <= 3 * 64
-
-
-def test_what_was_given_back_is_waited_for_by_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "PATIENCE", 30.0)
-    shared = Places(4)
-    shared.take(ONE, 4)
-    shared.take(OTHER, 1)
-    entered = threading.Semaphore(0)
-
-    def enter() -> None:
-        assert shared.enter(ONE)
-        entered.release()
-
-    waiting = [threading.Thread(target=enter) for _ in range(2)]
-    for thread in waiting:
-        thread.start()
-    until = time.monotonic() + 30
-    while len(shared._waiting[ONE]) < 2:
-        assert time.monotonic() < until
-        time.sleep(0.001)
-    assert not shared.enter(ONE)  # at once: a third one is sent away, as there are others
-    shared.give(Counter({ONE: 3}))
-    assert all(entered.acquire(timeout=30) for _ in waiting)
+@pytest.mark.django_db
+def test_the_smallest_share_is_one_call(messages: Any) -> None:
+    runs = [running("http://one/v1") for _ in range(5)]
+    assert claimed(2) == {run.pk: 1 for run in runs}
 
 
 class Gauge:

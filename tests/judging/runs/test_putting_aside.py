@@ -16,13 +16,13 @@ from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun
 from judging.models.calls import Progress
 from judging.remote import services as remote_services
-from judging.runs.calls import judge_assignment
 from judging.runs.lifecycle import plan_run, start_run
 from judging.runs.recovery import sweep
 from tests.factories import make_call, make_judge, make_rater, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.protocols.scripted import scripted
 from tests.judging.runs.releasing import releasing
+from tests.judging.working import judge_assignment
 
 pytestmark = pytest.mark.both_databases
 

@@ -26,8 +26,8 @@ def unreachable(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_an_unreachable_queue_is_logged(unreachable: list[str], caplog: pytest.LogCaptureFixture) -> None:
-    queue.nudge_assignments([1, 2, 3])
-    assert unreachable == [queue.JUDGE]
+    queue.nudge_panels([1, 2, 3])
+    assert unreachable == [queue.CONVENE]
     assert "The task queue cannot be reached, the sweep will ask again: connection refused" in caplog.text
 
 

@@ -12,17 +12,18 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison
 from judging.judges.services import JudgeError, configure_judge
-from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
+from judging.models import Judge, JudgeCall, JudgeRun
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.protocol import Step
 from judging.runs import recovery
-from judging.runs.calls import judge_assignment, this_worker
-from judging.runs.committing import release
-from judging.runs.lifecycle import cancel_run, feed, plan_run, resume_run, start_run
+from judging.runs.committing import reopen
+from judging.runs.lifecycle import cancel_run, plan_run, resume_run, start_run
+from judging.runs.process import this_worker
 from judging.runs.recovery import abandon_orphans, sweep
 from tests.factories import judge_with, make_call, make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.runs.releasing import releasing
+from tests.judging.working import judge_assignment, work_off
 
 pytestmark = pytest.mark.both_databases
 
@@ -45,22 +46,7 @@ def in_flight(run: JudgeRun, worker: str, minutes: float = 5) -> JudgeCall:
     return call
 
 
-def test_lost_messages_are_sent_again_after_a_while(run: JudgeRun, messages: deque[Any]) -> None:
-    in_flight(run, this_worker())
-    assert sweep()["fed"] == 0
-    assert sweep(timezone.now() + timedelta(minutes=1))["fed"] == 0
-    later = timezone.now() + timedelta(minutes=3)
-    assert sweep(later)["fed"] == 2
-    assert len(messages) == 2
-
-
-def test_lost_plans_and_messages_that_no_worker_has_are_sent_soon(
-    run: JudgeRun, messages: deque[Any]
-) -> None:
-    assert sweep()["fed"] == 0
-    assert sweep(timezone.now() + timedelta(seconds=11))["fed"] == 3
-    assert len(messages) == 3
-    messages.clear()
+def test_lost_plans_are_sent_soon(run: JudgeRun, messages: deque[Any]) -> None:
     JudgeRun.objects.update(state="queued")
     assert sweep()["planning"] == 1
     assert messages[0] == ("plan", run.pk)
@@ -83,7 +69,6 @@ def test_at_start_calls_of_others_are_dead(
 ) -> None:
     in_flight(run, "host:1:dead")
     assert abandon_orphans() == 1
-    assert not RunAssignment.objects.filter(queued_until__isnull=False).exists()
     sweep()
     drain()
     progress = JudgeCall.objects.progress(run)
@@ -91,20 +76,16 @@ def test_at_start_calls_of_others_are_dead(
     assert Comparison.objects.count() == 3
 
 
-def test_a_committed_reply_is_submitted(run: JudgeRun, drain: Callable[[], None], model: ChatServer) -> None:
+def test_a_committed_reply_is_recorded(run: JudgeRun, drain: Callable[[], None], model: ChatServer) -> None:
     call = in_flight(run, "host:1:dead")
-    now = timezone.now()
-    JudgeCall.objects.filter(pk=call.pk).update(
-        state="replied", raw_reply="8\nB", finished_at=now, submit_due_at=now + timedelta(seconds=30)
-    )
+    JudgeCall.objects.filter(pk=call.pk).update(state="replied", raw_reply="8\nB", finished_at=timezone.now())
     assert abandon_orphans() == 0
-    assert sweep()["submitting"] == 1
     drain()
     assert len(model.requests) == 2
     assert sorted(Comparison.objects.values_list("rating", flat=True)) == [5, 5, 8]
 
 
-def test_a_reply_to_an_abandoned_call_is_kept_but_does_not_count(run: JudgeRun, model: ChatServer) -> None:
+def test_a_late_reply_counts_if_it_is_the_first(run: JudgeRun, model: ChatServer) -> None:
     assignment = run.run_assignments.order_by("pk")[0].assignment_id
 
     def slow(body: object) -> Answer:
@@ -112,11 +93,11 @@ def test_a_reply_to_an_abandoned_call_is_kept_but_does_not_count(run: JudgeRun, 
         return Answer("2\nLate.")
 
     model.script = releasing(slow)
-    judge_assignment(assignment)
+    judge_assignment(assignment, slots=1)
     call = JudgeCall.objects.get()
-    assert (call.state, call.raw_reply) == ("abandoned", "2\nLate.")
-    assert not Comparison.objects.exists()
-    assert Assignment.objects.get(pk=assignment).state == "open"
+    assert (call.state, call.raw_reply, call.status) == ("replied", "2\nLate.", "scored")
+    assert Comparison.objects.get().rating == 2
+    assert Assignment.objects.get(pk=assignment).state == "submitted"
 
 
 def test_a_worker_that_died_between_two_steps_loses_no_step(
@@ -174,40 +155,26 @@ def test_paused_judges_wait_and_closing_ends_runs(
     rater = run.judge.rater
     rater.paused_at = timezone.now()
     rater.save()
-    later = timezone.now() + timedelta(minutes=3)
-    assert feed(run.pk, later) == 0
-    judge_assignment(run.run_assignments.all()[0].assignment_id)
+    assert work_off() == 0
     assert model.requests == []
     rater.paused_at = None
     rater.save()
     run.study.closed_at = timezone.now()
     run.study.save()
-    assert feed(run.pk, later) == 0
+    assert work_off() == 0
     run.refresh_from_db()
     assert (run.state, run.error) == ("cancelled", "The study was closed.")
-
-
-def test_only_so_many_messages_are_under_way(
-    arena: Any, model: ChatServer, messages: deque[Any], settings: Any, drain: Callable[[], None]
-) -> None:
-    settings.JUDGE_QUEUE_AHEAD = 4
-    run = start_run(make_small_study(prompts=10, contestants=2), make_judge(base_url=model.url))
-    plan_run(run.pk)
-    assert len([kind for kind, _ in messages if kind == "judge"]) == 4
-    drain()
-    assert JudgeCall.objects.progress(run).scored == 10
-    assert len(model.requests) == 10
 
 
 def test_a_call_renewed_during_a_sweep_is_left_alone(run: JudgeRun, monkeypatch: pytest.MonkeyPatch) -> None:
     first = in_flight(run, "elsewhere", minutes=-1)
     make_call(run, 1, key="", worker="elsewhere", deadline=first.deadline)
 
-    def release_and_renew(*args: Any) -> None:
-        release(*args)
+    def reopen_and_renew(*args: Any) -> None:
+        reopen(*args)
         JudgeCall.objects.filter(state="in_flight").update(deadline=timezone.now() + timedelta(minutes=5))
 
-    monkeypatch.setattr(recovery, "release", release_and_renew)
+    monkeypatch.setattr(recovery, "reopen", reopen_and_renew)
     assert sweep()["abandoned"] == 1
     assert sorted(JudgeCall.objects.values_list("state", flat=True)) == ["abandoned", "in_flight"]
 

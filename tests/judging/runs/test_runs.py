@@ -13,6 +13,7 @@ from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.runs.lifecycle import cancel_run, pause_run, resume_run, start_run
 from tests.factories import make_completion, make_judge, make_prompt, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
+from tests.judging.working import judge_assignment
 
 Drain = Callable[[], None]
 
@@ -45,7 +46,7 @@ def test_a_paused_run_asks_nothing_and_goes_on_where_it_stopped(
 ) -> None:
     run = start_run(study, judge)
     tasks.plan_run(messages.popleft()[1])
-    tasks.judge_assignment(messages.popleft()[1])
+    judge_assignment(run.run_assignments.all()[0].assignment_id)
     assert pause_run(run)
     assert not pause_run(run)
     drain()

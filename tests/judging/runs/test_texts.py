@@ -14,17 +14,16 @@ from arena.studies import questions
 from arena.studies.questions import Wording
 from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun
-from judging.runs import calls
-from judging.runs.calls import judge_assignment
+from judging.runs import committing
 from judging.runs.estimating import estimate
 from judging.runs.lifecycle import pause_run, plan_run, resume_run, start_run
 from judging.runs.recovery import abandon_orphans
-from judging.worker.arena_client import ArenaClient, ArenaUnreachableError
 from tests.factories import make_judge, make_question, make_small_study, make_user
 from tests.judging.endpoints.server import Answer as Reply
 from tests.judging.endpoints.server import ChatServer
 from tests.judging.protocols.infobench import what_is_asked
 from tests.judging.runs.releasing import releasing
+from tests.judging.working import judge_assignment
 
 Drain = Callable[[], None]
 
@@ -132,7 +131,7 @@ def test_a_conversation_that_was_killed_goes_on_at_its_question(
     run = start_run(study, make_judge(base_url=model.url, protocol="requirements"))
     plan_run(run.pk)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(calls.this_process().commits, "_handle", _dies_after(2))
+        patch.setattr(committing, "commit", _dies_after(2))
         with pytest.raises(SystemExit):
             judge_assignment(run.run_assignments.get().assignment_id)
     committed = list(JudgeCall.objects.filter(state="replied").order_by("pk").values_list("key", flat=True))
@@ -212,12 +211,11 @@ def test_replies_that_wait_for_their_submission_stay_with_their_requirement(
     model.script = script
     run = start_run(study, make_judge(base_url=model.url, protocol=protocol))
     plan_run(run.pk)
-    with monkeypatch.context() as patch:
-        patch.setattr(ArenaClient, "submit", lambda self, bodies, path: [ArenaUnreachableError("x")])
+    judge = run.judge.rater
+    with monkeypatch.context() as patch:  # as if the judge had been paused meanwhile
+        patch.setattr(type(judge), "paused_at", timezone.now())
         judge_assignment(run.run_assignments.get().assignment_id)
-    Assignment.objects.update(leased_until=timezone.now())
     assert questions.move(prompt, None, prompt.questions.get(position=1).pk, 2)
-    JudgeCall.objects.exclude(submit_due_at=None).update(submit_due_at=timezone.now())
     drain()
     said = Answer.objects.current().order_by("question__text").values_list("question__text", "value")
     assert list(said) == [("Alpha?", "yes"), ("Beta?", "no")]
@@ -226,15 +224,15 @@ def test_replies_that_wait_for_their_submission_stay_with_their_requirement(
 
 
 def _dies_after(commits: int) -> Callable[[Any], Any]:
-    real, left = calls.committing.commit_each, [commits]
+    real, left = committing.commit, [commits]
 
-    def commit_each(batch: Any) -> Any:
+    def commit(batch: Any) -> Any:
         if not left[0]:
             raise SystemExit
         left[0] -= 1
         return real(batch)
 
-    return commit_each
+    return commit
 
 
 def test_answers_are_scored_on_the_protocols_scale(arena: Any, model: ChatServer, drain: Drain) -> None:

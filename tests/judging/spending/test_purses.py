@@ -24,6 +24,7 @@ from tests import factories as make
 from tests.arena.rating.test_concurrency import at_once
 from tests.judging.runs.test_spending import BOUND, make_call, make_run, reserve, settle
 from tests.judging.runs.test_spending_together import CENT, ENDS, LIMIT, Worker
+from tests.judging.working import work_off
 
 pytestmark = pytest.mark.both_databases
 
@@ -134,14 +135,14 @@ def test_requirements_are_proposed_within_the_budgets(monkeypatch: pytest.Monkey
         for prompt in study.prompts.all()
     ]
     # Nobody answers there, which costs nothing.
-    assert proposing.work_off() == 2
+    assert work_off(proposing.door) == 2
     assert amounts(study=study) == (0, 0)
     for call in asked:
         call.refresh_from_db()
         assert (call.state, call.error_kind, call.cost, call.reserved) == ("waiting", "unreachable", 0, 0)
     ProposalCall.objects.update(due_at=timezone.now())
     Purse.objects.filter(study=study).update(spent=Decimal("0.0299"))
-    assert proposing.work_off() == 0
+    assert work_off(proposing.door) == 0
     assert set(ProposalCall.objects.values_list("state", flat=True)) == {"failed"}
     assert "The budget of the study" in ProposalCall.objects.all()[0].error
 

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -18,7 +19,6 @@ from arena.models import Comparison
 from judging.management.commands import judge_worker
 from judging.models import Judge
 from judging.runs.lifecycle import plan_run, start_run
-from judging.worker import worker
 from tests.factories import make_judge, make_small_study
 from tests.judging.endpoints.server import Answer, ChatServer
 
@@ -133,13 +133,6 @@ def test_it_refuses_before_it_asks(arena: Any, judge: Judge, model: ChatServer, 
     assert model.requests == []
 
 
-def test_another_version_refuses(arena: Any, judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAR_API_KEY", "sk")
-    monkeypatch.setattr(Judge, "current_prompt_hash", lambda judge: "0" * 64)
-    with pytest.raises(CommandError, match="The arena words protocol likert differently from this worker"):
-        run("--drain", url=arena.url)
-
-
 def test_it_waits_for_an_arena(
     arena: Any, judge: Judge, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
@@ -147,11 +140,11 @@ def test_it_waits_for_an_arena(
     def end(seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(worker.time, "sleep", end)
+    monkeypatch.setattr(judge_worker.time, "sleep", end)
     said = run()
     assert said.startswith("No arena answers at http://127.0.0.1:9 (ConnectionRefusedError")
     assert said.splitlines()[0].endswith("; trying again.")
-    assert said.splitlines()[1] == "Stopped. The next start delivers the replies."
+    assert said.splitlines()[1] == "Stopped. The arena asks again what was in flight."
 
 
 def test_it_needs_no_database_and_ends_at_sigterm(
@@ -165,7 +158,6 @@ def test_it_needs_no_database_and_ends_at_sigterm(
         "ARENA_TOKEN": settings.ARENA_TOKEN,
         "FAR_API_KEY": "sk-far",
     }
-    journal = tmp_path / "elsewhere" / "judge_worker" / "far"
     command = [sys.executable, "manage.py", "judge_worker", "--judge", "far", "--arena-url", arena.url]
     process = subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -173,10 +165,10 @@ def test_it_needs_no_database_and_ends_at_sigterm(
     try:
         assert process.stdout.readline().startswith("Far asks far-1")
         for _ in range(600):
-            if Comparison.objects.count() == 3 and not any(journal.glob("*.json")):
+            if Comparison.objects.count() == 3:
                 break
             assert process.poll() is None
-            worker.time.sleep(0.05)
+            time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
         said, _ = process.communicate(timeout=30)
     finally:

@@ -10,7 +10,6 @@ from django.utils import timezone
 from arena.api.auth import issue_token, operator_token
 from arena.models import Study
 from judging.models import Author, WritingCall, WritingRun
-from judging.runs import queue
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +20,6 @@ LOOP = {"study": "rivers", "contestant": "loop"}
 
 @pytest.fixture
 def author(monkeypatch: pytest.MonkeyPatch) -> Author:
-    monkeypatch.setattr(queue, "nudge_writing", lambda waiting: None)
     make.make_price()
     study = make.make_small_study(prompts=3, contestants=1, slug="rivers")
     return make.make_author(contestant=make.make_contestant(study=study, slug="loop"), max_tokens=100)

@@ -9,20 +9,19 @@ from django.core.management import CommandError, call_command
 
 from judging.management import following
 from judging.models import WritingRun
-from judging.runs import queue
 from judging.writing import services
 from tests import factories as make
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.endpoints.worded import WordModel
+from tests.judging.working import work_off
 
 Command = Callable[..., str]
 
 
 @pytest.fixture
 def run_command(db: None, model: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Command:
-    monkeypatch.setattr(queue, "nudge_writing", lambda waiting: None)
     monkeypatch.setattr(following, "check_running", lambda: None)
-    monkeypatch.setattr(following, "sleep", lambda seconds: services.work_off())
+    monkeypatch.setattr(following, "sleep", lambda seconds: work_off(services.door))
     study = make.make_small_study(prompts=3, contestants=1, slug="rivers")
     contestant = make.make_contestant(study=study, slug="loop", name="Loop")
     make.make_author(contestant=contestant, base_url=model.url, max_tokens=100)

@@ -7,10 +7,10 @@ from django.test import Client
 
 from arena.models import Study, StudyEvent
 from judging.models import Author, Endpoint, Price, WritingCall, WritingRun
-from judging.runs import queue
 from judging.writing import services
 from tests import factories as make
 from tests.judging.endpoints.server import Answer, ChatServer
+from tests.judging.working import work_off
 
 PAGE = "/judging/writing/rivers/"
 LOOP = f"{PAGE}model/loop/"
@@ -18,7 +18,6 @@ LOOP = f"{PAGE}model/loop/"
 
 @pytest.fixture(autouse=True)
 def study(db: None, monkeypatch: pytest.MonkeyPatch) -> Study:
-    monkeypatch.setattr(queue, "nudge_writing", lambda waiting: None)
     return make.make_small_study(prompts=3, contestants=1, slug="rivers")
 
 
@@ -40,7 +39,7 @@ def test_from_a_form_to_answers(staff: Client, model: ChatServer) -> None:
     waiting = staff.get(f"/judging/writing-runs/{run.pk}/progress/")
     assert "HX-Refresh" not in waiting.headers
     model.script = lambda body: Answer("Long", finish_reason="length")
-    services.work_off()
+    work_off(services.door)
     assert "HX-Refresh" in staff.get(f"/judging/writing-runs/{run.pk}/progress/").headers
     shown = staff.get(LOOP).content.decode()
     assert "2 of 2 written" in shown
@@ -57,7 +56,7 @@ def test_a_run_is_cancelled_and_its_failures_are_told(staff: Client, model: Chat
     assert "cancelled" in staff.get(LOOP).content.decode()
     model.script = lambda body: Answer(status=401, raw=b'{"error": {"message": "<b>no</b>"}}')
     services.start(author)
-    services.work_off()
+    work_off(services.door)
     shown = staff.get(LOOP).content.decode()
     assert "needs a valid key" in shown
     assert "<b>no" not in shown
@@ -69,7 +68,7 @@ def test_replies_that_are_no_answers_are_shown_and_asked_again(
     author = make.make_author(contestant=make.make_contestant(study=study, slug="loop"), base_url=model.url)
     model.script = lambda body: Answer(None, refusal="No.")
     services.start(author)
-    services.work_off()
+    work_off(services.door)
     shown = staff.get(LOOP).content.decode()
     assert "3 of them after a reply that was refused, filtered or empty" in shown
     assert "3 × The endpoint refused to answer." in shown

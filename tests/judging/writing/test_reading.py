@@ -13,13 +13,13 @@ from judging.endpoints.scoring import plain
 from judging.judges.services import JudgeError
 from judging.models import Author, Trace, WritingCall
 from judging.models.writing import NO_TRACE, errors_of
-from judging.runs import queue
 from judging.writing import reading, services
 from judging.writing.probing import gifts, probe
 from leaderboard.features.from_traces import measure_missing
 from tests import factories as make
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.endpoints.worded import WordModel
+from tests.judging.working import work_off
 
 WORDS = WordModel(seed=5, vocabulary=80)
 ANSWER, REFERENCE = "w1 w7 w30 w2 w79", "w4 w4 w12"
@@ -42,7 +42,6 @@ def serving(*known: str, logprobs: bool = True) -> Any:
 
 @pytest.fixture
 def author(db: None, model: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(queue, "nudge_writing", lambda waiting: None)
     model.script = serving("prompt_logprobs")
     study = make.make_study(slug="rivers")
     prompt = make.make_prompt(study=study, turns=["w3 w5"])
@@ -91,7 +90,7 @@ def test_a_written_answer_has_a_trace_of_each_turn(author: Author, model: ChatSe
     author.endpoint.gives = {"logprobs": True}
     author.endpoint.save()
     services.start(author)
-    assert services.work_off() == 2
+    assert work_off(services.door) == 2
     written = Completion.objects.get(prompt=prompt)
     traces = list(Trace.objects.order_by("turn"))
     assert [(each.completion, each.turn, each.before) for each in traces] == [
@@ -110,14 +109,14 @@ def test_answers_whose_tokens_spell_another_text_are_counted(author: Author, mod
     author.endpoint.gives = {"logprobs": True}
     author.endpoint.save()
     run = services.start(author)
-    services.work_off()
+    work_off(services.door)
     assert (run.progress.written, errors_of(run)) == (1, [(NO_TRACE, 1)])
     assert not Trace.objects.exists()
 
 
 def test_without_logprobs_nothing_is_asked_and_nothing_kept(author: Author, model: ChatServer) -> None:
     services.start(author)
-    services.work_off()
+    work_off(services.door)
     assert Completion.objects.count() == 1
     assert not Trace.objects.exists()
     assert "logprobs" not in model.requests[0]
@@ -132,11 +131,11 @@ def test_texts_are_read_once_and_give_their_features(author: Author, model: Chat
         services.start_reading(author)
     probe(author)
     services.start_reading(author)
-    services.work_off()
+    work_off(services.door)
     revision = Study.objects.get().revision
     assert Trace.objects.get().source.endswith(", read")
     run = services.start_reading(author, references=True)
-    assert services.work_off() == 2  # the answer itself was read before
+    assert work_off(services.door) == 2  # the answer itself was read before
     assert run.progress.written == 2
     assert Study.objects.get().revision == revision + 2
     assert set(Trace.objects.values_list("text", flat=True)) == {"answer", "illustrated", "reference"}
@@ -163,7 +162,7 @@ def test_a_text_that_is_gone_is_not_read(author: Author, model: ChatServer) -> N
     asked = len(model.requests)
     run = services.start_reading(author)
     Completion.objects.filter(pk=answer.pk).update(is_current=False)
-    services.work_off()
+    work_off(services.door)
     assert (run.progress.failed, len(model.requests)) == (1, asked)
     assert "not there any more" in WritingCall.objects.get().error
 

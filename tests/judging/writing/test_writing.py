@@ -17,24 +17,17 @@ from judging.judges.services import JudgeError
 from judging.models import Author, Purse, RateLimit, WritingCall, WritingRun
 from judging.models.writing import UNKNOWN_END, errors_of
 from judging.protocols.replies import ReplyText
-from judging.runs import queue
 from judging.spending.budgets import set_budget
 from judging.writing import services
 from judging.writing.api import WritingRunOut
 from tests import factories as make
 from tests.judging.endpoints.server import Answer, ChatServer, text_of
+from tests.judging.working import work_off
 
 pytestmark = pytest.mark.both_databases
 
 COST = Decimal("0.00028")
 """Of a reply of the loopback model, by hand: 100 tokens at 2 and 10 at 8 a million."""
-
-
-@pytest.fixture(autouse=True)
-def nudged(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    sent: list[int] = []
-    monkeypatch.setattr(queue, "nudge_writing", sent.append)
-    return sent
 
 
 @pytest.fixture
@@ -74,7 +67,7 @@ def due_now() -> None:
 
 def test_holes_are_filled_turn_by_turn(author: Author, model: ChatServer) -> None:
     run = services.start(author)
-    assert services.work_off() == 4
+    assert work_off(services.door) == 4
     assert len(written(author)) == 3
     assert written(author)[-1] == ["Answer to Name a river.\n\nEurope", "Answer to Another one."]
     assert [message["content"] for message in model.requests[-1]["messages"]] == [
@@ -107,7 +100,7 @@ def test_an_answer_is_stored_as_an_import_stores_it(author: Author, model: ChatS
     )
     revision = Study.objects.get().revision
     run = services.start(author, limit=1)
-    services.work_off()
+    work_off(services.door)
     empty.refresh_from_db()
     assert (empty.turns, empty.extra["kept"]) == (["I am Loop, made by Loopcorp."], 1)
     assert "Loopcorp" in empty.telling
@@ -118,7 +111,7 @@ def test_an_answer_is_stored_as_an_import_stores_it(author: Author, model: ChatS
 def test_an_answer_with_an_unknown_end_is_kept_and_told(author: Author, model: ChatServer) -> None:
     model.script = lambda body: Answer("The Rhine", finish_reason="banana")
     run = services.start(author, limit=2)
-    services.work_off()
+    work_off(services.door)
     assert (run.progress.written, run.progress.left_out) == (2, 0)
     assert errors_of(run) == [(UNKNOWN_END.format("banana"), 2)]
 
@@ -141,7 +134,7 @@ def test_a_reply_that_is_no_answer_is_paid_once_and_becomes_none(
     good = model.script
     model.script = lambda body: reply
     run = services.start(author, limit=2)
-    assert services.work_off() == 2
+    assert work_off(services.door) == 2
     assert written(author) == []
     told = run.progress
     assert (told.unanswered, told.written, told.failed, told.left_out, told.dropped) == (2, 0, 0, 0, 0)
@@ -156,19 +149,19 @@ def test_a_reply_that_is_no_answer_is_paid_once_and_becomes_none(
     model.script = good
     assert (services.holes(author).count(), services.unanswered(author)) == (3, 2)
     services.start(author)
-    services.work_off()
+    work_off(services.door)
     assert len(written(author)) == 1
     with pytest.raises(JudgeError, match="2 replies were no answers: ask again"):
         services.start(author)
     services.start(author, again=True)
-    services.work_off()
+    work_off(services.door)
     assert (len(written(author)), services.unanswered(author)) == (3, 0)
 
 
 def test_other_settings_are_another_question(author: Author, model: ChatServer) -> None:
     model.script = lambda body: Answer("")
     services.start(author)
-    services.work_off()
+    work_off(services.door)
     Author.objects.update(temperature=1.0)
     changed = Author.objects.get()
     assert (services.unanswered(changed), services.to_write(changed).count()) == (0, 3)
@@ -179,11 +172,11 @@ def test_a_refused_turn_is_asked_again_after_those_before(author: Author, model:
     good = model.script
     model.script = lambda body: good(body) if len(body["messages"]) == 1 else Answer(None, refusal="No.")
     run = services.start(author)
-    assert services.work_off() == 2
+    assert work_off(services.door) == 2
     assert (run.progress.unanswered, written(author)) == (1, [])
     model.script = good
     services.start(author, again=True)
-    assert services.work_off() == 1
+    assert work_off(services.door) == 1
     assert written(author) == [["Answer to Name a river.\n\nEurope", "Answer to Another one."]]
 
 
@@ -196,7 +189,7 @@ def test_an_answer_that_came_meanwhile_stays(author: Author) -> None:
     run = services.start(author, limit=1)
     row = WritingCall.objects.get()
     other = make.make_completion(prompt=row.prompt, contestant=author.contestant)
-    services.work_off()
+    work_off(services.door)
     assert written(author) == [other.turns]
     assert (run.progress.left_out, run.progress.written) == (1, 0)
 
@@ -205,16 +198,16 @@ def test_a_failure_is_retried_and_one_that_all_meet_ends_the_run(author: Author,
     good = model.script
     model.script = lambda body: Answer(status=500, raw=b"{}")
     run = services.start(author)
-    services.work_off()
+    work_off(services.door)
     assert run.progress.left == 3
     model.script = good
     due_now()
-    services.work_off()
+    work_off(services.door)
     assert run.progress.written == 3
     Completion.objects.filter(contestant=author.contestant).delete()
     model.script = lambda body: Answer(status=401, raw=b"{}")
     asked, again = len(model.requests), services.start(author)
-    services.work_off()
+    work_off(services.door)
     assert (again.progress.failed, len(model.requests) - asked) == (3, 1)
     assert "needs a valid key" in WritingCall.objects.filter(run=again)[0].error
 
@@ -232,14 +225,14 @@ def test_cancelling_between_turns_keeps_what_is_paid_for(
 
     row = WritingCall.objects.get()
     with monkeypatch.context() as patched:
-        patched.setattr(services._writing, "ask", faked(cancelling))
-        services.work_off()
+        patched.setattr(services.door, "ask", faked(cancelling))
+        work_off(services.door)
     assert written(author) == []
     assert (run.progress.dropped, run.progress.left) == (1, 0)
     row.refresh_from_db()
     assert (row.state, row.raw_reply) == ("replied", "Rhine")
     again = services.start(author)
-    assert services.work_off() == 1
+    assert work_off(services.door) == 1
     assert written(author) == [["Rhine", "Answer to Another one."]]
     assert again.progress.written == 1
 
@@ -253,35 +246,32 @@ def test_no_answer_mixes_models(author: Author, monkeypatch: pytest.MonkeyPatch)
         return Answer("Rhine")
 
     with monkeypatch.context() as patched:
-        patched.setattr(services._writing, "ask", faked(changing))
-        services.work_off()
+        patched.setattr(services.door, "ask", faked(changing))
+        work_off(services.door)
     assert (written(author), run.progress.failed) == ([], 1)
     assert "changed after the turn before" in WritingCall.objects.latest("pk").error
     services.start(Author.objects.get())
-    assert services.work_off() == 2
+    assert work_off(services.door) == 2
     assert written(author)[0][0] != "Rhine"
 
 
-def test_a_dead_process_repeats_no_committed_reply(
-    author: Author, model: ChatServer, nudged: list[int]
-) -> None:
+def test_a_dead_process_repeats_no_committed_reply(author: Author, model: ChatServer) -> None:
     run = services.start(author)
     past = timezone.now() - timedelta(seconds=1)
     first = WritingCall.objects.earliest("pk")
     WritingCall.objects.filter(pk=first.pk).update(state="in_flight", attempt=1, deadline=past)
-    assert services.sweep() == 3
-    assert nudged == [3]
-    services.work_off()
+    assert services.door.sweep() == 1
+    work_off(services.door)
     assert len(model.requests) == 4
     assert run.progress.abandoned == 1
-    assert services.abandon_orphans() == services.work_off() == 0
+    assert services.door.abandon_orphans() == work_off(services.door) == 0
     assert max(model.answered().values()) == 1
 
 
 def test_a_retired_model_writes_nothing_new(author: Author, model: ChatServer) -> None:
     run = services.start(author)
     Contestant.objects.filter(pk=author.contestant_id).update(retired_at=timezone.now())
-    services.work_off()
+    work_off(services.door)
     assert (run.progress.failed, len(model.requests)) == (3, 0)
     author.refresh_from_db()
     with pytest.raises(JudgeError, match="is retired"):
@@ -291,7 +281,7 @@ def test_a_retired_model_writes_nothing_new(author: Author, model: ChatServer) -
 def test_the_run_ends_where_a_budget_does(author: Author, model: ChatServer) -> None:
     set_budget(author.contestant.study, Decimal("0.003"), "USD")
     run = services.start(author, budget=Decimal("0.0015"))
-    services.work_off()
+    work_off(services.door)
     told = run.progress
     assert told.cost is not None
     assert 0 < told.cost <= Decimal("0.0015")
@@ -310,7 +300,7 @@ def test_a_run_in_which_nothing_works_stops(author: Author, model: ChatServer) -
         make.make_prompt(study=author.contestant.study)
     model.script = lambda body: Answer(status=400, raw=b'{"error": {"message": "Invalid model name"}}')
     run = services.start(author)
-    services.work_off()
+    work_off(services.door)
     assert len(model.requests) == 10
     told = dict(errors_of(run))
     assert told["HTTP 400: Invalid model name"] == 10
@@ -356,13 +346,13 @@ def test_whatever_happens_no_budget_is_passed(happens: list[str], budget: int) -
         return Answer("x", status=500 if what == "fail" else 200, tokens=(10, 100 if what == "long" else 1))
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(services._writing, "ask", faked(answer))
+        patched.setattr(services.door, "ask", faked(answer))
         for _ in range(len(happens) + 1):
             try:
                 due_now()
-                services.work_off()
+                work_off(services.door)
             except KeyboardInterrupt:
-                services.abandon_orphans()
+                services.door.abandon_orphans()
             for purse in Purse.objects.all():
                 assert purse.reserved == 0
                 assert purse.budget is None or purse.spent <= purse.budget

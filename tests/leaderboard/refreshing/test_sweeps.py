@@ -29,13 +29,13 @@ from tests.arena.process.processes import ROOT
 from tests.arena.process.processes import environment as least
 from tests.factories import make_assignment, make_comparison, make_judge, make_small_study
 from tests.judging.endpoints.server import ChatServer
+from tests.judging.working import work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 TASKS = {
     task.name: task
     for task in (
-        judging_tasks.judge_assignment,
         judging_tasks.plan_run,
         board_tasks.refresh_study,
         board_tasks.compute_view,
@@ -82,6 +82,7 @@ def sweep(request, settings, messages):
     def once(holds):
         sweep_once()
         messages.work()
+        work_off()
         assert holds()
 
     def thread(holds):
@@ -90,6 +91,7 @@ def sweep(request, settings, messages):
         sweeper.start()
         for _ in range(600):
             messages.work()
+            work_off()
             if holds():
                 break
             pause.wait(0.05)
@@ -112,7 +114,6 @@ def run(live_server, settings, messages, model):
     started = start_run(make_small_study(prompts=1, contestants=2), make_judge(base_url=model.url))
     plan_run(started.pk)
     messages.lose()
-    RunAssignment.objects.update(queued_until=timezone.now() - timedelta(seconds=1))
     return started
 
 
@@ -141,7 +142,7 @@ def test_an_expired_lease_of_a_person_is_taken_back(sweep):
 
 
 @pytest.mark.parametrize("planned", [True, False])
-def test_lost_messages_of_a_run_or_its_plan_are_sent_again(run, sweep, model, planned):
+def test_the_lost_message_of_a_plan_is_sent_again(run, sweep, model, planned):
     if not planned:
         RunAssignment.objects.all().delete()
         JudgeRun.objects.update(state="queued")
@@ -156,11 +157,9 @@ def test_an_expired_lease_of_a_judge_is_asked_again(run, sweep, model):
     assert (call.state, len(model.requests)) == ("abandoned", 1)
 
 
-def test_an_unsent_comparison_is_submitted_and_not_asked_again(run, sweep, model):
-    call, now = in_flight(run, ended=timedelta(seconds=-60)), timezone.now()
-    JudgeCall.objects.filter(pk=call.pk).update(
-        state="replied", raw_reply="8\nB", finished_at=now, submit_due_at=now - timedelta(seconds=1)
-    )
+def test_a_reply_that_was_not_recorded_is_not_asked_again(run, sweep, model):
+    call, now = in_flight(run, ended=timedelta(seconds=1)), timezone.now()
+    JudgeCall.objects.filter(pk=call.pk).update(state="replied", raw_reply="8\nB", finished_at=now)
     sweep(lambda: Comparison.objects.filter(rating=8).count() == 1)
     call.refresh_from_db()
     assert call.submitted_at is not None
