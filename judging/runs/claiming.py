@@ -60,7 +60,7 @@ def claim(worker: str, free: int) -> list[Claimed]:
     runs = [run for run in awake if not end_if_closed(run)]
     if not runs:
         return []
-    in_flight = JudgeCall.objects.in_flight().filter(worker=worker)
+    in_flight = JudgeCall.objects.in_flight().filter(worker=worker).exclude(pk__in=limiting.ended.copy())
     own = Counter(in_flight.order_by().values_list("run", flat=True))
     slots = free + own.total()
     claimed: list[Claimed] = []

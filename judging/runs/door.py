@@ -15,6 +15,8 @@ from django.urls import resolve
 
 from arena.api.auth import rater_token
 from arena.models import Rater
+from judging.endpoints.client import Reply
+from judging.runs import limiting
 from judging.runs.asking import ask
 from judging.runs.claiming import Claimed, claim
 from judging.runs.committing import Result, commit_each
@@ -42,12 +44,20 @@ class JudgingDoor:
                 list(hand_in(partial(_post, rater_token(rater)), results))
             except PermissionError:  # a judge that was paused meanwhile: its replies are paid for
                 commit_each([Result(each.call.call.pk, each.result, each.seconds) for each in some])
+        limiting.ended.difference_update(each.call.call.pk for each in ended)
 
 
 def task_of(claimed: Claimed) -> Task:
     work, _, asked = claimed
     about = f"assignment {work.assignment.pk} for {work.judge.slug}"
-    return Task(claimed, partial(ask, work, asked), about, asked.lease.total_seconds())
+    return Task(claimed, partial(_ask, claimed), about, asked.lease.total_seconds())
+
+
+def _ask(claimed: Claimed) -> Reply:
+    try:
+        return ask(claimed.work, claimed.asked)
+    finally:
+        limiting.ended.add(claimed.call.pk)
 
 
 def _name(claimed: Claimed) -> tuple[str, str, int]:

@@ -43,6 +43,9 @@ NOT_ASKED: Final = frozenset({"configuration", "internal"})
 UNREACHABLE: Final = "unreachable"
 """The kind of a failure that is about the address, whatever the model."""
 
+ended: Final[set[int]] = set()
+"""Calls of this process that have ended, and are not committed yet: they take no places."""
+
 Key = tuple[str, str, str]
 
 
@@ -258,7 +261,7 @@ def _count_in_flight(rows: Collection[RateLimit], now: float) -> None:
         found = calls.filter(state=word("in_flight"), deadline__gt=due, rate_limit__in=rows)
         return found.order_by().values_list("rate_limit", flat=True)
 
-    asked = live(JudgeCall.objects.all())
+    asked = live(JudgeCall.objects.exclude(pk__in=ended.copy()))
     others = [live(calls._default_manager.all()) for calls in standing()]
     count = Counter(asked.union(*others, all=True))
     for row in rows:

@@ -114,12 +114,17 @@ class Worker:
 
     def _step(self) -> bool:
         """Hand in what has ended, then claim what there is room for; False if there was nothing to do."""
+        is_held_up = bool(self._ended)  # while replies cannot be handed in, nothing more is asked
         self._collect()
-        if has_ended := bool(self._ended):
+        has_ended = bool(self._ended)
+        if not self._asking:
             self._hand_in()
-        tasks = () if self._stopping.is_set() else self._door.claim(self._slots - len(self._asking))
+        is_claiming = not (self._stopping.is_set() or is_held_up)
+        # While others are in flight before handing in, so that slots are free no longer than a claim takes.
+        tasks = self._door.claim(self._slots - len(self._asking)) if is_claiming else ()
         for task in tasks:
             self._asking[self._pool.submit(_asked, task)] = time.monotonic() + task.lease
+        self._hand_in()
         return has_ended or bool(tasks)
 
     def _collect(self) -> None:
@@ -134,6 +139,8 @@ class Worker:
     def _hand_in(self) -> None:
         """Hand in, and try again at the next step what could not be; a reply too late is of no use."""
         now = time.monotonic()
+        if not self._ended:
+            return
         try:
             self._door.replied([ended for ended, _ in self._ended])
         except (AwayError, OperationalError, InterfaceError):
