@@ -214,6 +214,8 @@ CACHES = {
     },
     # What may be forgotten, seen by web and worker alike: how far an import has come, that it is to stop.
     "progress": cache_for(CELERY_BROKER_URL),
+    # Counts that may be seconds old, of each process for itself: pages of raters work while Redis is away.
+    "counts": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "counts"},
 }
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0 if EMBEDDED_WORKER else 30.0, validate=MORE_THAN_NONE)
 # Functions called at every sweep, and once when the embedded worker starts. Named as strings: they live in

@@ -30,7 +30,7 @@ T = TypeVar("T")
 def recent(what: str, about: object, count: Callable[[], T]) -> T:
     """Return what was counted ``about`` something in the last seconds, or count it now."""
     name = f"{what}-{sha256(repr(about).encode()).hexdigest()}"
-    found: Any = caches["progress"].get_or_set(name, count, BEHIND)
+    found: Any = caches["counts"].get_or_set(name, count, BEHIND)
     return cast("T", found)
 
 

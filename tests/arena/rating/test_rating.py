@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.cache import caches
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -103,6 +104,20 @@ def test_a_script_gets_the_pair_alone_and_a_token(browser: Client, study: Study,
     assert token.json()["rater"] == str(rater.user_id)
     assert token.json()["token"]
     assert "no-store" in token.headers["Cache-Control"]
+
+
+def test_raters_go_on_while_redis_is_away(
+    browser: Client, study: Study, rater: Rater, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: object, **kwargs: object) -> None:
+        raise ConnectionError("Redis is away")
+
+    for name in ("get", "set", "get_or_set", "add"):
+        monkeypatch.setattr(caches["progress"], name, fail)
+    page(browser, study)
+    sent = send(browser, rater, "rate-study", study, assignment=held(rater).public_id, rating=3)
+    assert (sent.status_code, sent.json()["status"]) == (200, "stored")
+    assert page(browser, study).status_code == 200
 
 
 def test_a_script_is_told_what_became_of_its_answer(browser: Client, study: Study, rater: Rater) -> None:
