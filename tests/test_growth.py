@@ -13,7 +13,7 @@ from django.db import connection
 from django.urls import resolve
 from django.utils.module_loading import import_string
 
-from arena.rating import texts_left
+from arena.rating import progress
 from judging.remote import unconfigured
 from leaderboard.models.querysets import tail
 from leaderboard.pages.kept import MARKS
@@ -100,7 +100,7 @@ def reads() -> Iterator[Reads]:
 def test_nothing_reads_more_where_a_study_holds_more(
     reads: Reads, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(texts_left, "BEHIND", 3600.0)
+    monkeypatch.setattr(progress, "BEHIND", 3600.0)
     monkeypatch.setattr(unconfigured, "OLDEST", 3600.0)
     monkeypatch.setattr(unconfigured, "PLANNED", 1)  # so that the statement is the same each time
     monkeypatch.setattr(settings, "JUDGE_QUEUE_AHEAD", 4)

@@ -19,7 +19,7 @@ from scipy.stats import binom
 
 from arena.api.auth import issue_token
 from arena.models import Assignment, Completion, Invitation, Pair, Rater, Study
-from arena.rating import texts_left
+from arena.rating import progress
 from arena.rating.urls import urlpatterns
 from leaderboard.refreshing import services as refreshing
 from tests import factories as make
@@ -345,7 +345,7 @@ def test_the_order_of_elements_says_nothing_over_many_pages() -> None:
 @pytest.fixture
 def _reads_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """What others did is read whenever it is told; else the queries would depend on how fast they come."""
-    monkeypatch.setattr(texts_left, "BEHIND", 0.0)
+    monkeypatch.setattr(progress, "BEHIND", 0.0)
 
 
 PER_VIEW = re.compile(r"\w{32,64}|(?<=X-Request-ID: )\w{16}")

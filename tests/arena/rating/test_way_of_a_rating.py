@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 VIEW = ("arena.pages.permissions", "checked")
 """Where a request has passed what all requests pass."""
 SHARED = {"models.comparisons", "models.querysets", "models.studies", "pages.permissions", "rating.pages"}
-SHARED |= {f"rating.{name}" for name in ("assignments", "limits", "offering", "possible_pairs", "screen")}
+SHARED |= {f"rating.{name}" for name in ("assignments", "limits", "offering", "pair_queue", "screen")}
 OWN = ("offering_texts", "opinions", "progress", "recorders", "recording")
 RATING = SHARED | {f"rating.{name}" for name in OWN}
 NEXT = SHARED | {"models.settings", "rating.pairing", "rating.training"}
