@@ -60,16 +60,18 @@ class Golden:
 
 def read_file(name: str, content: bytes, most: int = WHOLE) -> list[str]:
     """A file as lines: JSON one value a line; what is long as its beginning and its digest."""
-    text = _clean(content.decode("utf-8", "replace"))
+    text = content.decode("utf-8", "replace")
     if name.endswith(".json") or text[:1] in "{[":
         with suppress(ValueError):
             text = json.dumps(json.loads(text), indent=1, ensure_ascii=False)
+    text = _clean(text)
     return cut([line[:WIDTH] for line in text.splitlines()], text, most)
 
 
 def cut(lines: list[str], text: str = "", most: int = WHOLE) -> list[str]:
     """Many lines as the first ones and the digest of them all, or of ``text``."""
-    if len(lines) <= most:
+    is_whole = not text or all(len(line) < WIDTH for line in lines)
+    if len(lines) <= most and is_whole:
         return lines
     digest = hashlib.sha256((text or "\n".join(lines)).encode()).hexdigest()[:16]
     return [*lines[:most], f"… {len(lines):,} lines, SHA-256 {digest}"]
