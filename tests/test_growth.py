@@ -103,7 +103,6 @@ def test_nothing_reads_more_where_a_study_holds_more(
     monkeypatch.setattr(progress, "BEHIND", 3600.0)
     monkeypatch.setattr(unconfigured, "OLDEST", 3600.0)
     monkeypatch.setattr(unconfigured, "PLANNED", 1)  # so that the statement is the same each time
-    monkeypatch.setattr(settings, "JUDGE_QUEUE_AHEAD", 4)
     monkeypatch.setattr(settings, "ALLOWED_HOSTS", ["*"])
     grown = GrowingStudy(BLOCK)
     work = Work(grown, tmp_path, reads)

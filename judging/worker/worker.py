@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 IDLE: Final = 0.25  # seconds between two looks at what is due while nothing ends
 LONGEST_PAUSE: Final = 15.0  # seconds between two tries while the arena is away, doubled from one to the next
 TOGETHER: Final = 0.03  # seconds in which other calls may end, to be handed in with the first
+BATCH: Final = 16  # results handed in at once, so that free slots do not wait long for the next claim
 THREADS: Final = 4  # for each slot: a door may hand out more calls than there are free slots
 
 
@@ -67,6 +68,7 @@ class Worker:
         self._asking: dict[Future[Ended], float] = {}  # until when each may be handed in
         self._ended: list[tuple[Ended, float]] = []  # not handed in yet
         self._stopping = threading.Event()
+        self._is_held_up = False  # while replies cannot be handed in, nothing more is asked
         self._trouble = ""
         self._thread = threading.Thread(target=self._run_on, name=f"worker-of-{name}", daemon=True)
 
@@ -114,14 +116,14 @@ class Worker:
 
     def _step(self) -> bool:
         """Hand in what has ended, then claim what there is room for; False if there was nothing to do."""
-        is_held_up = bool(self._ended)  # while replies cannot be handed in, nothing more is asked
         self._collect()
         has_ended = bool(self._ended)
         if not self._asking:
             self._hand_in()
-        is_claiming = not (self._stopping.is_set() or is_held_up)
+        is_claiming = not (self._stopping.is_set() or self._is_held_up)
         # While others are in flight before handing in, so that slots are free no longer than a claim takes.
-        tasks = self._door.claim(self._slots - len(self._asking)) if is_claiming else ()
+        free = min(self._slots - len(self._asking), self._slots + BATCH - self.in_flight)
+        tasks = self._door.claim(free) if is_claiming else ()
         for task in tasks:
             self._asking[self._pool.submit(_asked, task)] = time.monotonic() + task.lease
         self._hand_in()
@@ -129,9 +131,9 @@ class Worker:
 
     def _collect(self) -> None:
         """Take what has ended out of what is being asked, waiting briefly for the first."""
-        if not self._asking or not wait(self._asking, IDLE, FIRST_COMPLETED).done:
+        if not self._asking or not wait(self._asking, 0 if self._ended else IDLE, FIRST_COMPLETED).done:
             return
-        if not all(each.done() for each in self._asking):
+        if not (self._ended or all(each.done() for each in self._asking)):
             time.sleep(TOGETHER)
         for each in [each for each in self._asking if each.done()]:
             self._ended.append((each.result(), self._asking.pop(each)))
@@ -141,12 +143,15 @@ class Worker:
         now = time.monotonic()
         if not self._ended:
             return
+        self._is_held_up = True
         try:
-            self._door.replied([ended for ended, _ in self._ended])
+            self._door.replied([ended for ended, _ in self._ended[:BATCH]])
         except (AwayError, OperationalError, InterfaceError):
             self._ended = [(ended, until) for ended, until in self._ended if until > now]
+            self._is_held_up = bool(self._ended)
             raise
-        self._ended.clear()
+        del self._ended[:BATCH]
+        self._is_held_up = False
 
     def _mention(self, error: Exception) -> None:
         """Tell of trouble that is waited out, once in a row."""

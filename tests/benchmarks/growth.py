@@ -200,13 +200,17 @@ class Work:
 
     def run_claim(self):
         """What the arena's own worker does before it asks."""
-        from judging.models import JudgeRun
+        from django.utils import timezone
+
+        from judging.models import JudgeCall, JudgeRun
         from judging.runs.claiming import claim_of
 
         run = JudgeRun.objects.whole().get(pk=self.grown.local.pk)
         with self.measured():
             claimed = claim_of(run, 1, "growth")
         assert len(claimed) == 1
+        # Others ask the same question, and would wait for its answer.
+        JudgeCall.objects.filter(pk=claimed[0].call.pk).update(state="abandoned", finished_at=timezone.now())
 
     def _post(self, path, body, token):
         reply = self.reader.post(

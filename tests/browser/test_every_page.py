@@ -20,8 +20,9 @@ OTHER_STUDIES = ("/studies/open/", "/operate/open/", "/operate/trained/")
 UNLIKE = ("/studies/open/sign-up/", "/operate/trained/pairs/")
 """and what the closed study has not."""
 
-LEFT_OUT = ("/admin/", "/methodology/")
-"""The admin's pages are Django's; over the methodology, a page of text and tables, axe takes a minute."""
+LEFT_OUT = ("/admin/", "/api/v1/docs", "/methodology/")
+"""The admin's pages are Django's, and the API's reference is Swagger's; over the methodology, a page of
+text and tables, axe takes a minute."""
 
 LINKS = "a[href]:not([href*='/file/'])"
 OWN_PAGE = ("/", "docs")

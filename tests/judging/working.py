@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from judging.models import JudgeRun, RunAssignment
-from judging.runs.claiming import Claim
+from judging.runs.claiming import Claim, _OutdatedError
 from judging.runs.door import door as judging
 from judging.runs.door import task_of
 from judging.runs.process import this_worker
@@ -59,8 +59,14 @@ class _One:
         due = RunAssignment.objects.filter(assignment=self._assignment, due_at__lte=self._until)
         runs = JudgeRun.objects.whole().filter(run_assignments__in=due)
         for run in runs.filter(state="running", remote=False, judge__rater__paused_at=None):
-            return [task_of(each) for each in Claim(run, this_worker(), self._assignment).claim(free)[0]]
+            return self._claimed(run, free) if free > 0 else []
         return []
+
+    def _claimed(self, run: JudgeRun, free: int) -> Sequence[Task]:
+        try:
+            return [task_of(each) for each in Claim(run, this_worker(), self._assignment).claim(free)[0]]
+        except _OutdatedError:
+            return self._claimed(run, free)
 
     replied = staticmethod(judging.replied)
 

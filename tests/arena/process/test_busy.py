@@ -30,7 +30,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise error
 
-    monkeypatch.setattr(assignments, "claim_locked", fail)
+    monkeypatch.setattr(assignments, "lock_to_rate", fail)
     monkeypatch.setattr(views, "record_all", fail)
 
 
