@@ -75,8 +75,9 @@ def _reopen_idle(claimed: AssignmentQuerySet) -> None:
     own = {"assignment": OuterRef("pk")}
     busy = JudgeCall.objects.filter(state=JudgeCall.State.IN_FLIGHT, **own)
     idle = claimed.filter(Exists(RunAssignment.objects.filter(**own)), ~Exists(busy))
+    found = list(idle.order_by().values_list("pk", flat=True))  # in the order of ids SQLite would read all
     with transaction.atomic():
-        held = idle.order_by("pk").select_for_update(of=("self",), no_key=True)
+        held = idle.filter(pk__in=found).order_by("pk").select_for_update(of=("self",), no_key=True)
         reopen([row.pk for row in held.only("pk")])
 
 

@@ -134,6 +134,8 @@ class GrowingStudy:
         )
         run = self._run(judge, state="running", remote=remote)
         RunAssignment.objects.bulk_create(RunAssignment(run=run, assignment=each) for each in assignments)
+        run.started_at = timezone.now()
+        run.save(update_fields=["started_at"])
         return run
 
     def _run(self, judge, **columns) -> JudgeRun:
