@@ -25,6 +25,7 @@ from leaderboard.agreement.table import (
     without_pools,
 )
 from leaderboard.agreement.two import compared, judge_differences, parameters, single_people
+from leaderboard.pages.format import NONE
 from leaderboard.pages.table import Cell, DataTable, holds_numbers
 from leaderboard.pages.wording import on_intervals
 from leaderboard.refreshing.computing import method_at
@@ -151,5 +152,5 @@ def _text(table: DataTable, unmirrored: bool) -> str:
 
 def _cell(value: Cell) -> str:
     if value is None:
-        return "–"
+        return NONE
     return f"{value:.3f}" if isinstance(value, float) else printable(str(value))

@@ -18,7 +18,7 @@ from leaderboard.features import figure, table
 from leaderboard.features.content import CHOSEN, FIELDS, Asked, seal
 from leaderboard.features.reading import TURNS, WHOLE
 from leaderboard.models import Snapshot
-from leaderboard.pages.format import number, signed
+from leaderboard.pages.format import NONE, number, signed
 from leaderboard.pages.page import Panel, step
 from leaderboard.pages.switches import Switch
 from leaderboard.rater_kinds.page import choices
@@ -127,7 +127,7 @@ class FeaturesPage(AnswersPage):
                 table.prompt_of(each, self._prompts),
                 each["contestant"],
                 number(each["value"], "#.4g"),
-                "–" if each["quality"] is None else signed(each["quality"]),
+                NONE if each["quality"] is None else signed(each["quality"]),
                 self._addresses.get(each["text"], ""),
             )
             for each in (self.content or {"weakest": ()})["weakest"]

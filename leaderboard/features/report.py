@@ -7,12 +7,11 @@ from typing import Any, Final
 
 from leaderboard.features.content import NO_SCALE
 from leaderboard.features.table import FEWEST_MODELS, expected
-from leaderboard.pages.format import counted
+from leaderboard.pages.format import NONE, counted
 from leaderboard.pages.wording import on_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 
-NONE: Final = "–"
 _COEFFICIENTS: Final = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
 
 

@@ -13,8 +13,8 @@ from arena.models import Study
 from leaderboard.agreement.table import category_names, without_pools
 from leaderboard.judges.measuring import beside, side_by_side
 from leaderboard.judges.spending import spending_of
-from leaderboard.judges.table import NONE, Line, lines, spent
-from leaderboard.pages.format import counted, signed
+from leaderboard.judges.table import Line, lines, spent
+from leaderboard.pages.format import NONE, counted, signed
 from leaderboard.pages.wording import on_intervals
 from leaderboard.rater_kinds.flags import flags_of
 from leaderboard.rater_kinds.judge_facts import judge_facts

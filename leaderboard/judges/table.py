@@ -6,14 +6,12 @@ from typing import Final
 
 from leaderboard.agreement.table import PEARSON_WITH_MEAN, same_category
 from leaderboard.bias.table import unscored_words
-from leaderboard.pages.format import counted, in_points, number, signed
+from leaderboard.pages.format import NONE, counted, in_points, number, signed
 from leaderboard.pages.table import Cell, DataTable
 from leaderboard.snapshots.canonical import Content
 
 Spending = Mapping[str, Content | None]
 """What answers cost, by selector (leaderboard.judges.spending)."""
-
-NONE: Final = "–"
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,9 @@
 """Numbers as readers see them: a true minus sign, a dash for what is not known."""
 
-NONE = "–"
+from typing import Final
+
+NONE: Final = "–"
+"""Stands for what is not known."""
 
 
 def number(value: float, form: str) -> str:

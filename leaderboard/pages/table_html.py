@@ -5,7 +5,7 @@ from typing import Final
 
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.pages.format import number, probability
+from leaderboard.pages.format import NONE, number, probability
 from leaderboard.pages.page import Panel
 from leaderboard.pages.table import Arranged, Cell, Column
 
@@ -90,7 +90,7 @@ def _times(value: Cell, times: int) -> Cell:
 def cell(value: Cell, places: int = 2) -> str:
     """A dash for None; else ``places`` decimals below 10, one below 100, none above."""
     if value is None:
-        return "–"
+        return NONE
     if isinstance(value, float):
         return number(value, f".{places if abs(value) < 10 else 1 if abs(value) < 100 else 0}f")
     return number(value, ",") if isinstance(value, int) else str(value)

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from leaderboard.pages.format import NONE
 from leaderboard.pages.wording import on_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 
-NONE: Final = "–"
 RULES: Final = {
     "exclude": "missing answers left out",
     "no": "missing answers count as not met",

@@ -14,7 +14,7 @@ from arena.models import Study
 from arena.pages.permissions import can_operate
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
-from leaderboard.pages.format import counted, number_range, signed
+from leaderboard.pages.format import NONE, counted, number_range, signed
 from leaderboard.pages.page import Panel, step
 from leaderboard.pages.switches import Switch
 from leaderboard.rater_kinds.page import choices
@@ -116,7 +116,7 @@ class ScoresPage(TextsPage):
                 table.points(each["mean"]),
                 number_range(each["mean_low"], each["mean_high"]),
                 (
-                    "–" if above is None or alone else f"{signed(above)}{f' ({ends})' if ends else ''}",
+                    NONE if above is None or alone else f"{signed(above)}{f' ({ends})' if ends else ''}",
                     table.points(each["sd"]),
                     f"{each['n']:,}",
                     *([f"{each['unscored']:,}"] if self._has_gaps else []),

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from leaderboard.pages.format import counted
+from leaderboard.pages.format import NONE, counted
 from leaderboard.pages.wording import on_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 
-NONE: Final = "–"
 _COEFFICIENTS: Final = {
     "pearson": "Pearson",
     "spearman": "Spearman",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any, Final
 
-from leaderboard.pages.format import counted, number_range, signed
+from leaderboard.pages.format import NONE, counted, number_range, signed
 from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import correlation_word, enumerated
 from leaderboard.snapshots.canonical import Content
@@ -38,7 +38,7 @@ def _scale(content: Content) -> str:
 
 
 def points(value: float | None) -> str:
-    return "–" if value is None else signed(value)
+    return NONE if value is None else signed(value)
 
 
 def verdict(content: Content) -> tuple[str, str]:

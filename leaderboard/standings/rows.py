@@ -9,9 +9,8 @@ from urllib.parse import urlencode
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.pages.dots import Axis
+from leaderboard.pages.format import NONE
 from leaderboard.standings.table import Row, ranks_shown
-
-NOTHING: Final = "–"
 
 
 @dataclass(frozen=True)
@@ -163,14 +162,14 @@ def further_columns(
             "requirements",
             "Requirements met",
             lambda e: e.met,
-            lambda e: NOTHING if e.met is None else f"{100 * e.met:.1f}%",
+            lambda e: NONE if e.met is None else f"{100 * e.met:.1f}%",
             help=" ".join((_MET, met.order)).rstrip(),
         ),
         Column(
             "text-score",
             "Mean text score",
             lambda e: e.text_score,
-            lambda e: NOTHING if e.text_score is None else f"{e.text_score:.2f}",
+            lambda e: NONE if e.text_score is None else f"{e.text_score:.2f}",
             help=" ".join((_SCORED, scores.order)).rstrip(),
         ),
         *_benchmarks(entries),
@@ -199,7 +198,7 @@ def _certainty() -> Iterator[Column]:
         "group",
         "Group",
         lambda e: e.row.group or None,
-        lambda e: e.row.group_shown or NOTHING,
+        lambda e: e.row.group_shown or NONE,
         "mono",
         falling=False,
         help="Models that share a letter cannot be told apart. “+3”: three more letters, which the CSV has.",
@@ -234,7 +233,7 @@ def _other(name: str) -> Iterator[Column]:
 
 def _other_rank(entry: Entry) -> str:
     if entry.other_rank is None:
-        return NOTHING
+        return NONE
     return (
         f"{entry.other_rank} {moved_text(entry.other_moved)}" if entry.other_moved else str(entry.other_rank)
     )
@@ -258,30 +257,30 @@ def _licence(entries: Sequence[Entry]) -> Iterator[Column]:
             "licence",
             "Licence",
             lambda e: e.about.licence or None,
-            lambda e: e.about.licence or NOTHING,
+            lambda e: e.about.licence or NONE,
             "word",
             falling=False,
         )
 
 
 def whole(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.0f}"
+    return NONE if value is None else f"{value:.0f}"
 
 
 def percent(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.0f}%"
+    return NONE if value is None else f"{value:.0f}%"
 
 
 def moved_text(places: int | None) -> str:
     if places is None:
-        return NOTHING
+        return NONE
     if places == 0:
         return "="
     return f"↑+{places}" if places > 0 else f"↓−{-places}"
 
 
 def _score(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:g}"
+    return NONE if value is None else f"{value:g}"
 
 
 EVERY_COLUMN: Final = "all"
@@ -387,7 +386,7 @@ class StandingsView:
         further = further_columns(entries, other, other_method, of_texts) if self.every else ()
         every = (WINS, *further, GAMES)
         # A column of dashes says nothing.
-        self.further = [column for column in every if any(column.text(e) != NOTHING for e in entries)]
+        self.further = [column for column in every if any(column.text(e) != NONE for e in entries)]
         self.axis = axis_of(entries) if intervals else None
 
     @property

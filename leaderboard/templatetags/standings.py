@@ -7,7 +7,8 @@ from django import template
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.categories import page as categories
-from leaderboard.standings.rows import NOTHING, WINS, Entry, Line, StandingsView
+from leaderboard.pages.format import NONE
+from leaderboard.standings.rows import WINS, Entry, Line, StandingsView
 from leaderboard.standings.table import RankCell, RankTable
 
 register = template.Library()
@@ -65,7 +66,7 @@ def category_rows(lines: Iterable[categories.Line]) -> SafeString:
 
 
 def _place(place: categories.Place) -> str:
-    shown = "–"
+    shown = NONE
     if place.rank:
         mark = _MARKS.get(place.tint, "")
         shown = f'<b>{place.score}</b>{mark}<span class="place-note">rank {place.rank}</span>'
@@ -86,7 +87,7 @@ def _row(line: Line, *, drawn: bool, ends: bool) -> str:
         f'<th scope="row" role="rowheader" class="name">{_name(line.entry)}</th>',
         f'<td role="cell" class="num score">{line.rating}{_share(line.entry)}</td>',
         f'<td role="cell" class="dots-cell">{_ends(line)}{line.dots}</td>' if drawn else "",
-        f'<td role="cell" class="num">{line.arms or NOTHING}</td>' if ends else "",
+        f'<td role="cell" class="num">{line.arms or NONE}</td>' if ends else "",
         *(f'<td role="cell" class="{kind}">{escape(text)}</td>' for kind, text in line.cells),
     )
     return f'<tr role="row"{marks}>{"".join(cells)}</tr>'

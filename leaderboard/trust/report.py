@@ -6,13 +6,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from leaderboard.pages.format import counted
+from leaderboard.pages.format import NONE, counted
 from leaderboard.pages.wording import enumerated, on_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 from leaderboard.snapshots.settings import LABELS
-
-NONE: Final = "–"
 
 _COLUMNS: Final = (("ties", "hedging"), ("not rated", "unscored"), ("first", "first"))
 _WITH_ENDS: Final = (

@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Final
 
-from leaderboard.pages.format import counted, number, number_range, percent, percent_range
+from leaderboard.pages.format import NONE, counted, number, number_range, percent, percent_range
 from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import enumerated
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import LABELS, PEOPLE
 
-NONE: Final = "–"
 BASELINES: Final = {
     "always first": "Always the answer shown first",
     "always second": "Always the answer shown second",
