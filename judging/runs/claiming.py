@@ -29,10 +29,10 @@ from judging.spending.purses import reserve
 
 logger = logging.getLogger(__name__)
 
-PAUSE: Final = timedelta(
-    seconds=1
-)  # until what cannot be asked now, for lack of budget, say, is looked at again
-LATER: Final = timedelta(minutes=1)  # until an assignment is tried again that cannot be claimed
+PAUSE: Final = timedelta(seconds=1)
+"""Until what cannot be asked now, for lack of budget, say, is looked at again."""
+LATER: Final = timedelta(minutes=1)
+"""Until an assignment is tried again that cannot be claimed."""
 TRIES: Final = 5  # how often a claim is tried when other workers are faster
 COPIED: Final = (
     *("raw_reply", "refusal", "finish_reason", "model_returned"),

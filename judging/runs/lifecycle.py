@@ -1,4 +1,4 @@
-"""Starting, feeding, pausing, finishing and cancelling runs."""
+"""Starting, planning, pausing, finishing and cancelling runs."""
 
 import os
 from collections import defaultdict

@@ -73,19 +73,13 @@ class Reading:
         common: Any = {"assignment": self.work.assignment.public_id, "seconds": self._seconds}
         if self._task == Assignment.Kind.CHECK:
             return AnswersIn(answers=self._checked, **common)
-        if self._task == Assignment.Kind.SCORE:
-            score = self._score
+        is_score = self._task == Assignment.Kind.SCORE
+        found = self._score if is_score else self._verdict
+        common |= {"reason": found.reason or None, "rationale": found.rationale}
+        common |= {"raw_reply": _raw(self._reply), "expected": self._expected}
+        if is_score:
             lowest, highest = self._configured.score_range
-            return ScoreIn(
-                lowest=lowest,
-                highest=highest,
-                value=score.value,
-                reason=score.reason or None,
-                rationale=score.rationale,
-                raw_reply=_raw(self._reply),
-                expected=self._expected,
-                **common,
-            )
+            return ScoreIn(lowest=lowest, highest=highest, value=self._score.value, **common)
         verdict = self._verdict
         criteria: Any = conversation.criterion_verdicts(self._configured, self.work.replies)
         points: Any = self.work.judge.points
@@ -93,10 +87,6 @@ class Reading:
         return ComparisonIn(
             points=points,
             rating=verdict.rating,
-            reason=verdict.reason or None,
-            rationale=verdict.rationale,
-            raw_reply=_raw(self._reply),
-            expected=self._expected,
             scores=(scores[0], scores[1]) if scores else None,
             criteria={name: one.rating or one.reason for name, one in criteria.items()},
             **common,

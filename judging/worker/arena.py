@@ -175,8 +175,8 @@ def hand_in(
     post: Callable[[bytes], ArenaReply], results: Sequence[dict[str, object]]
 ) -> Iterator[dict[str, Any]]:
     """Hand in results in batches; yields what became of each. What the arena cannot read has failed."""
-    for batch in _batches(results):
-        reply = post(b'{"replies": [' + b", ".join(json.dumps(each).encode() for each in batch) + b"]}")
+    for batch, body in _batches(results):
+        reply = post(body)
         if reply.status not in REFUSED:
             results_of_batch = reply.body.get("results")
             if not isinstance(results_of_batch, list) or len(results_of_batch) != len(batch):
@@ -190,18 +190,26 @@ def hand_in(
             yield from hand_in(post, [batch[0] | {"failure": failure}])
 
 
-def _batches(results: Sequence[dict[str, object]]) -> Iterator[list[dict[str, object]]]:
+def _batches(
+    results: Sequence[dict[str, object]],
+) -> Iterator[tuple[list[dict[str, object]], bytes]]:
+    """Yield results that go together, with the body of their request."""
     batch: list[dict[str, object]] = []
-    total = 0
+    written: list[bytes] = []
     for each in results:
-        size = len(json.dumps(each))
-        if batch and (len(batch) == MOST_AT_ONCE or total + size > MOST_BYTES):
-            yield batch
-            batch, total = [], 0
+        own = json.dumps(each).encode()
+        total = sum(map(len, written)) + 2 * len(written)
+        if batch and (len(batch) == MOST_AT_ONCE or total + len(own) > MOST_BYTES):
+            yield batch, _body(written)
+            batch, written = [], []
         batch.append(each)
-        total += size + 2
+        written.append(own)
     if batch:
-        yield batch
+        yield batch, _body(written)
+
+
+def _body(written: Sequence[bytes]) -> bytes:
+    return b'{"replies": [' + b", ".join(written) + b"]}"
 
 
 def handed_in(call: tuple[str, str, int], ended: Ended) -> dict[str, object]:
