@@ -28,7 +28,7 @@ from arena.models import (
     Score,
     Study,
 )
-from arena.rating.subsets import TRAINING_SUBSET
+from arena.rules.subsets import TRAINING_SUBSET
 
 _numbers = count(1)
 

@@ -7,9 +7,10 @@ from ninja import Field
 from pydantic import BaseModel, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from arena.api.schemas import ErrorOut, first_wrong
-from arena.data.formats.records import MOST_QUESTIONS, Reason, Value
+from arena.data.formats.records import MOST_QUESTIONS
 from arena.models.comparisons import Opinion
 from arena.rating.opinions import Check, Checks, Name, OnePerPosition, Rating, Said, TextScore
+from arena.rules.verdicts import Reason, Value
 
 MOST_AT_ONCE = 100
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from arena.audit.recording import Kind, record
-from arena.data.formats.writing import Row, Table, Type
+from arena.files.writing import Row, Table, Type
 from arena.models import Study, StudyEvent
 from arena.pages.operating import paged, sent
 from arena.pages.permissions import staff_only

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from arena.backup import archive
 from arena.backup.tables import migrations, tables
-from arena.data.output import NewZip
+from arena.files.output import NewZip
 
 
 class _Exact(DjangoJSONEncoder):

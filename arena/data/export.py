@@ -12,7 +12,7 @@ from arena.data.formats.non_answers import THINKING
 from arena.data.formats.ours import TRAINING_FIELDS, record_of
 from arena.data.formats.reading import Fields, Kind
 from arena.data.formats.records import Item, Place
-from arena.data.formats.writing import Row, Table, Type, batches
+from arena.files.writing import Row, Table, Type, batches
 from arena.models import (
     Answer,
     Comparison,
@@ -27,7 +27,7 @@ from arena.models import (
     Study,
 )
 from arena.models.querysets import RaterQuerySet
-from arena.rating.subsets import TRAINING_SUBSET
+from arena.rules.subsets import TRAINING_SUBSET
 
 CHUNK: Final = 2000
 

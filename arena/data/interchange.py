@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Any, Final, NamedTuple
 
-from arena.data.formats.writing import Table, Type
-from arena.rating import scales
+from arena.files.writing import Table, Type
+from arena.rules import scales
 
 WINNERS: Final[Mapping[float, str]] = {1.0: "model_a", 0.5: "tie", 0.0: "model_b"}
 """By the first completion's score."""

@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from arena.features.known import fault
 from arena.models import CompletionFeature
+from arena.rules.feature_names import fault
 
 
 class NewFeature(NamedTuple):

@@ -1,8 +1,8 @@
 """Which features the answers of a study have."""
 
-from arena.features.known import TELLING, Variant
 from arena.models import CompletionFeature, Study
 from arena.models.querysets import FeatureQuerySet
+from arena.rules.feature_names import TELLING, Variant
 
 
 def of_answers(study: Study) -> FeatureQuerySet:

@@ -7,7 +7,7 @@ from django.utils import timezone
 from arena.models.querysets import AssignmentQuerySet, ComparisonQuerySet
 from arena.models.raters import Membership, Rater
 from arena.models.studies import Completion, Pair, Study
-from arena.rating import scales
+from arena.rules import scales
 
 
 def new_public_id() -> str:

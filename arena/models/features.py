@@ -3,9 +3,9 @@
 from django.db import models
 from django.db.models import Q
 
-from arena.features import known
 from arena.models.querysets import FeatureQuerySet
 from arena.models.studies import Completion
+from arena.rules.feature_names import LARGEST, LONGEST, Variant
 
 
 class CompletionFeature(models.Model):
@@ -13,8 +13,8 @@ class CompletionFeature(models.Model):
 
     completion = models.ForeignKey(Completion, models.CASCADE, related_name="features")
     turn = models.PositiveSmallIntegerField(default=0, help_text="Which turn, from 1; 0 is the whole answer.")
-    name = models.CharField(max_length=known.LONGEST)
-    variant = models.CharField(max_length=10, choices=[(one.value, one.label) for one in known.Variant])
+    name = models.CharField(max_length=LONGEST)
+    variant = models.CharField(max_length=10, choices=[(one.value, one.label) for one in Variant])
     value = models.FloatField()
     source = models.CharField(max_length=200, blank=True, help_text="Where the probabilities come from.")
 
@@ -27,11 +27,11 @@ class CompletionFeature(models.Model):
                 fields=["completion", "turn", "name", "variant", "source"], name="completion_feature_unique"
             ),
             models.CheckConstraint(
-                condition=Q(variant__in=[one.value for one in known.Variant]),
+                condition=Q(variant__in=[one.value for one in Variant]),
                 name="completion_feature_variant_known",
             ),
             models.CheckConstraint(
-                condition=Q(value__gte=-known.LARGEST, value__lte=known.LARGEST),
+                condition=Q(value__gte=-LARGEST, value__lte=LARGEST),
                 name="completion_feature_finite",
             ),
         ]

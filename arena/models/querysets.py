@@ -13,7 +13,7 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from arena.rating.subsets import NO_PROMPT_SUBSET, TRAINING_SUBSET
+from arena.rules.subsets import NO_PROMPT_SUBSET, TRAINING_SUBSET
 
 if TYPE_CHECKING:
     from arena.models import (  # noqa: F401 - named in the bases below

@@ -5,7 +5,6 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
-from arena.features import known
 from arena.models.querysets import (
     CompletionQuerySet,
     ContestantQuerySet,
@@ -13,8 +12,8 @@ from arena.models.querysets import (
     PromptQuerySet,
     StudyQuerySet,
 )
-from arena.rating import scales
-from arena.rating.pairing import DEFAULT_STRATEGY, STRATEGIES, STRATEGY_CHOICES
+from arena.rules import feature_names, scales
+from arena.rules.pairing import DEFAULT_STRATEGY, STRATEGIES, STRATEGY_CHOICES
 
 
 def usual_tasks() -> list[str]:
@@ -72,7 +71,7 @@ class Study(models.Model):
         null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
     )
     pairing = models.CharField(max_length=20, choices=STRATEGY_CHOICES, default=DEFAULT_STRATEGY)
-    pairing_feature = models.CharField(max_length=known.LONGEST, blank=True)
+    pairing_feature = models.CharField(max_length=feature_names.LONGEST, blank=True)
     control_share = models.FloatField(
         default=0.2, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
     )

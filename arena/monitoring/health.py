@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from celery import current_app
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -13,8 +14,6 @@ from django.db.migrations.loader import MigrationLoader
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
-
-from arena.celery import app
 
 logger = logging.getLogger(__name__)
 PING_SECONDS = 0.5
@@ -131,7 +130,7 @@ def _workers() -> Workers:
 def _ask_workers() -> Workers:
     try:
         soon = {"socket_timeout": 2 * PING_SECONDS}  # longer than the answer of a worker takes
-        with app.connection_for_write(connect_timeout=PING_SECONDS, transport_options=soon) as broker:
+        with current_app.connection_for_write(connect_timeout=PING_SECONDS, transport_options=soon) as broker:
             broker.ensure_connection(max_retries=1, interval_start=0, timeout=PING_SECONDS)
             return Workers(True, {queue: _is_served(queue, broker) for queue in settings.QUEUES})
     except Exception:  # each transport raises errors of its own
@@ -141,5 +140,5 @@ def _ask_workers() -> Workers:
 
 def _is_served(queue: str, broker: Any) -> bool:
     """Whether a worker of the queue answers; its name begins with it."""
-    asked = {"pattern": f"{queue}@*", "matcher": "glob", "limit": 1}
-    return bool(app.control.broadcast("ping", reply=True, timeout=PING_SECONDS, connection=broker, **asked))
+    asked = {"pattern": f"{queue}@*", "matcher": "glob", "limit": 1, "timeout": PING_SECONDS}
+    return bool(current_app.control.broadcast("ping", reply=True, connection=broker, **asked))

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from arena.data.formats.writing import MEDIA_TYPES, WRITERS, Row, Table
+from arena.files.writing import MEDIA_TYPES, WRITERS, Row, Table
 from arena.models import Study
 from arena.pages.permissions import OperatorRequest
 

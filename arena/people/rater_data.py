@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from arena.audit.recording import Kind, record
 from arena.data.export import CHUNK, criteria_of, read
-from arena.data.formats.writing import Row, Table, Type, batches
+from arena.files.writing import Row, Table, Type, batches
 from arena.models import Rater, Study
 from arena.models.querysets import left_out_raters
 from arena.pages.operating import download, show

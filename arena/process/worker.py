@@ -12,13 +12,12 @@ import time
 from collections.abc import Iterable
 from typing import Protocol
 
-from celery import Celery, signals
+from celery import Celery, current_app, signals
 from celery.worker import WorkController, state
 from django.conf import settings
 from django.db import close_old_connections
 from django.utils.module_loading import import_string
 
-from arena.celery import app
 from arena.process.sweep import Sweeper, run_logged
 
 logger = logging.getLogger(__name__)
@@ -43,7 +42,7 @@ class Worker:
         state.should_stop = None
         for each in (signals.task_prerun, signals.task_postrun):
             each.connect(_close_old_connections)
-        app.loader.import_default_modules()
+        current_app.loader.import_default_modules()
         for lane in self._lanes:
             lane.start()
         self._sweeper.start()

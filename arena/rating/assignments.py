@@ -20,9 +20,9 @@ from arena.rating.offering import lease_time, offer_pair
 from arena.rating.offering_texts import TASKS, asked_later, knows_names, offer_text, opens_more, text_tasks
 from arena.rating.opinions import InvalidAnswerError, LeaseLostError, NotAllowedError
 from arena.rating.pair_queue import QueueShortError
-from arena.rating.pairing import choose_order
 from arena.rating.publication import stays
 from arena.rating.recording import finish, own_assignment
+from arena.rules.pairing import choose_order
 
 HAND_OVER = timedelta(seconds=1)
 """A lease that ends sooner is not renewed: another rater's claim may see it end."""

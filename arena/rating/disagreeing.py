@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from django.db.models import Count, Min
 
 from arena.features import stored
-from arena.features.known import TELLING, Named, Variant
 from arena.models import Comparison, Rater, Study
 from arena.rating import worth
 from arena.rating.worth import PairKey
+from arena.rules.feature_names import TELLING, Named, Variant
 
 
 def disagreements(study: Study, contestants: Mapping[int, int | None]) -> dict[PairKey, float]:

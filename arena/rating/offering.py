@@ -15,9 +15,10 @@ from django.db.models import Count, Q
 from arena.models import Assignment, Comparison, Completion, Pair, Purpose, Rater, Study
 from arena.models.comparisons import new_seed
 from arena.models.querysets import AssignmentQuerySet, PairQuerySet
-from arena.rating import pair_queue, pairing, scales
+from arena.rating import pair_queue
 from arena.rating.pair_queue import QueueShortError
 from arena.rating.worth import FloatArray, worth
+from arena.rules import pairing, scales
 
 REPEAT_AFTER = 10  # other pairs between a pair and its repeat
 TRIES = 8

@@ -11,9 +11,9 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
-from arena.data.formats.records import Reason, Value
 from arena.models.comparisons import Opinion
-from arena.rating import scales
+from arena.rules import scales
+from arena.rules.verdicts import Reason, Value
 
 LONGEST_TEXT: Final = 1_000_000
 MOST_MESSAGES: Final = 100

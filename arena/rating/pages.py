@@ -28,7 +28,6 @@ from arena.pages.permissions import (
 from arena.rating import (
     assignments,
     recording,
-    scales,
     screen,
     training,
     training_pages,
@@ -40,6 +39,7 @@ from arena.rating.progress import Progress, progress, progress_in, why_nothing
 from arena.rating.recording import AlreadyAnsweredError, Stored
 from arena.rating.screen import FORMS, AnswerForm, FlagForm, said_seconds
 from arena.rating.tasks import TASKS, asked
+from arena.rules import scales
 from arena.texts.markdown import summary
 from arena.texts.rendering_cache import rendered
 

@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from arena.models import Completion, Pair, Study
 from arena.rating.disagreeing import disagreements
-from arena.rating.pairing import STRATEGIES
 from arena.rating.schedule import Schedule
 from arena.rating.worth import PairKey
+from arena.rules.pairing import STRATEGIES
 
 MOST_MADE: Final = 20_000  # rows made at once
 BATCH: Final = 1000

@@ -17,10 +17,10 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Pair, Question, Rater, Study
 from arena.models.comparisons import new_seed
-from arena.rating.pairing import choose_order
 from arena.rating.plans import EVERYTHING, UNSCORED, WAITING, Plan, Planned, Showing, Target, Wanted, Which
 from arena.rating.recorders import BATCH, write_opinions
 from arena.rating.tasks import TASKS
+from arena.rules.pairing import choose_order
 
 NOT_ASKED: Final = "identical"  # outcome of a comparison that was recorded without asking
 

@@ -15,9 +15,9 @@ from django.utils.safestring import SafeString
 
 from arena.models import Answer, Assignment, Completion, Flag, Prompt, Question, Study
 from arena.models.settings import asked_about
-from arena.rating import scales
 from arena.rating.opinions import Check, Checks, InvalidAnswerError, Rating, RatingError, Said, TextScore
 from arena.rating.tasks import TASKS
+from arena.rules import scales
 from arena.texts.markdown import is_plain
 from arena.texts.rendering_cache import rendered
 from arena.texts.self_naming import shown_turns

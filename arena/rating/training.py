@@ -14,8 +14,8 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from arena.models import Membership, Pair, Role, Study, TrainingAnswer
-from arena.rating import scales
-from arena.rating.subsets import TRAINING_SUBSET
+from arena.rules import scales
+from arena.rules.subsets import TRAINING_SUBSET
 
 MAX_ATTEMPTS: Final = 3
 

@@ -13,8 +13,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from arena.models import Membership, Pair, Role, Study
 from arena.pages import permissions
 from arena.pages.permissions import MemberRequest, member
-from arena.rating import scales, screen, training
+from arena.rating import screen, training
 from arena.rating.screen import ShownPrompt, html_of, parts, shown_prompt, texts_of
+from arena.rules import scales
 from arena.texts.self_naming import shown_turns
 
 MOST_EXAMPLES: Final = 20

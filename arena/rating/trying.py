@@ -12,8 +12,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from arena.models import Comparison, Pair, Rater, Study
-from arena.rating import scales, training_pages
-from arena.rating.subsets import TRAINING_SUBSET
+from arena.rating import training_pages
+from arena.rules import scales
+from arena.rules.subsets import TRAINING_SUBSET
 
 ORDERS = {"ab": False, "ba": True}
 """Whether the second answer is shown first, by its word in the address."""

@@ -15,8 +15,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from arena.data.formats.ours import benchmark_faults
-from arena.data.formats.writing import Table, Type
 from arena.data.json_input import JSONInput
+from arena.files.writing import Table, Type
 from arena.models import Completion, Contestant, Pair, Prompt, Study
 from arena.pages.names import NamedForm
 from arena.pages.operating import INVALID, download, paged, show

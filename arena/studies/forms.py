@@ -12,7 +12,6 @@ from django.db.models import Field, FloatField, IntegerField, JSONField, TextFie
 from django.forms.models import model_to_dict
 
 from arena.features import stored
-from arena.features.known import Named
 from arena.models import Completion, Pair, Reference, Study
 from arena.models.settings import FORMS, SETTINGS
 from arena.pages.addresses import is_reserved, why_not
@@ -21,6 +20,7 @@ from arena.pages.operating import refuse
 from arena.pages.permissions import Visitor
 from arena.pages.written import LineField, LinesField, MarkdownField
 from arena.rating.progress import why_nothing
+from arena.rules.feature_names import Named
 from arena.studies import changes
 from arena.studies.tasks import TasksField
 from arena.texts.slugs import free_slug, slug_from

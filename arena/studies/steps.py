@@ -9,7 +9,7 @@ from django.urls import reverse
 from arena.models import Question, Role, Study
 from arena.pages.permissions import OperatorRequest
 from arena.people.joining import why_not
-from arena.rating.pairing import DEFAULT_STRATEGY
+from arena.rules.pairing import DEFAULT_STRATEGY
 from arena.studies import counts
 
 State = Literal["done", "open", "attention", "optional"]

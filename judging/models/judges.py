@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from arena.models import Assignment, Rater, Study
-from arena.rating import scales
+from arena.rules import scales
 from judging.models.endpoints import Endpoint
 from judging.protocols.answer_scales import FORMS, TEXT_FORMS
 from judging.protocols.catalogue import PROTOCOLS

@@ -8,8 +8,8 @@ from typing import Final
 from django.db import transaction
 
 from arena.models import Comparison, Rater, Study
-from arena.rating import scales
 from arena.rating.recorders import write_opinions
+from arena.rules import scales
 from judging.judges.services import JudgeError, store_with_rater, storing
 from judging.models import Judge, JudgeRun, Panel
 from judging.runs import queue
@@ -36,7 +36,7 @@ def combined(rule: str, opinions: Sequence[Opinion], *, middle_to_second: bool) 
     """The verdict of all members; those without a rating abstain.
 
     majority: the side that more than half of the voting members take, else a tie. mean: the mean preference
-    from -1 to 1 (arena.rating.scales) put on 8 points and rounded to the nearest, halves away from the
+    from -1 to 1 (arena.rules.scales) put on 8 points and rounded to the nearest, halves away from the
     middle, so that both sides are treated alike. A mean in the very middle has no point:
     ``middle_to_second`` gives it to a side, which the caller must draw fairly.
     """

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from arena.rating import scales
+from arena.rules import scales
 
 Form = Literal["likert", "binary", "scores", "grades", "score", "yes_no"]
 

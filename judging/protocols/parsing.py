@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from arena.rating import scales
+from arena.rules import scales
 from arena.texts.marks import Answer, answer_of, strip_end_tokens, without_thinking
 from judging.protocols.answer_scales import GRADES, AnswerScale
 from judging.protocols.replies import Place, Reason, ReplyText, Verdict

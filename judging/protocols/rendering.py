@@ -14,7 +14,7 @@ from pathlib import Path
 from string import Template
 from typing import Final
 
-from arena.rating import scales
+from arena.rules import scales
 from arena.texts.marks import without_thinking
 from judging.protocols.answer_scales import GRADES, AnswerScale
 from judging.protocols.neutralizing import neutral

@@ -5,7 +5,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Final, Literal
 
-from arena.rating import scales
+from arena.rules import scales
 
 Reason = Literal["", "empty", "out_of_range", "unparsable", "truncated", "refused", "undecided"]
 

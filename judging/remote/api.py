@@ -12,8 +12,8 @@ from arena.api.auth import rater_of
 from arena.api.schemas import ERRORS, ErrorOut, written_out
 from arena.models import Assignment, Membership, Rater, Study
 from arena.rating import assignments as rating
-from arena.rating import scales
 from arena.rating.opinions import CallIn, Count, LeaseLostError, Name, NotAllowedError, Seconds, Text
+from arena.rules import scales
 from arena.texts.self_naming import shown_turns
 from judging.endpoints.client import NoReplyError, Reply
 from judging.endpoints.logprobs import MOST_TOKENS

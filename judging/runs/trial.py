@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Final
 
 from arena.pages.permissions import Visitor
-from arena.rating import scales
+from arena.rules import scales
 from judging.endpoints.client import NoReplyError, Reply, attempt, refusal
 from judging.endpoints.costs import Prices, reply_tokens
 from judging.endpoints.logprobs import lacks_mass

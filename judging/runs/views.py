@@ -17,8 +17,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from arena.models import Answer, Assignment, Rater, Score, Study
 from arena.pages.operating import refuse
 from arena.pages.permissions import Visitor, staff_only
-from arena.rating import planning, plans, publication, scales
+from arena.rating import planning, plans, publication
 from arena.rating.tasks import TASKS
+from arena.rules import scales
 from judging.endpoints.costs import in_words
 from judging.judges.forms import AmountField
 from judging.judges.rights import may_ask_models

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 from django.utils import timezone
 
 from arena.audit.recording import Kind, record
-from arena.features.known import FEATURES, Needs
 from arena.pages.permissions import Visitor
+from arena.rules.feature_names import FEATURES, Needs
 from arena.texts.dialogue import Message
 from judging.endpoints.client import NoReplyError, Reply, refusal
 from judging.endpoints.scoring import Read, ToRead, Way

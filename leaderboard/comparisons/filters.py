@@ -15,7 +15,7 @@ from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
 from arena.models import Contestant, Prompt, Rater, Study
-from arena.rating import scales
+from arena.rules import scales
 from leaderboard.comparisons.index import ONLY, REASONS, Question
 from leaderboard.snapshots.settings import UnknownSettingError
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from arena.rating.scales import TIE_WIDTH
+from arena.rules.scales import TIE_WIDTH
 from leaderboard.snapshots.rows import Rows
 
 Array = npt.NDArray[Any]

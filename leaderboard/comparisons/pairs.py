@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Final
 
 from arena.models import Comparison, Completion, Contestant, CriterionRating, Pair, Rater, Study
-from arena.rating import scales
+from arena.rules import scales
 
 FEW_ANSWERS: Final = 8
 MOST_ANSWERS: Final = 100

@@ -9,8 +9,8 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from arena.features.known import Named, Variant
 from arena.models import Study
+from arena.rules.feature_names import Named, Variant
 from leaderboard.features.reading import TURNS, WHOLE, Measured, Quality, Said, Series, measured
 from leaderboard.rater_kinds.page import one_of
 from leaderboard.scores.reading import ScoreRows

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from arena.features.known import Variant, bound_names
+from arena.rules.feature_names import Variant, bound_names
 from leaderboard.stats.checks import FloatArray
 from leaderboard.stats.token_features import (
     calibrated,

@@ -11,9 +11,9 @@ from django.db.models import Q
 from django.http import HttpRequest
 from django.urls import reverse
 
-from arena.features.known import Variant
 from arena.models import Completion, Pair, Study
 from arena.pages.permissions import can_operate
+from arena.rules.feature_names import Variant
 from leaderboard.features import figure, table
 from leaderboard.features.content import CHOSEN, FIELDS, Asked, seal
 from leaderboard.features.reading import TURNS, WHOLE

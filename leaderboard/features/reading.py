@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.features.known import FEATURES, Named, Variant
 from arena.models import Completion, CompletionFeature, Study
+from arena.rules.feature_names import FEATURES, Named, Variant
 from leaderboard.scores.reading import ScoreRows
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.text_sizes import characters, measure_missing

@@ -10,9 +10,10 @@ from typing import IO, Final
 
 from django.utils import timezone
 
-from arena.data import export, output
+from arena.data import export
 from arena.data.formats.catalogue import RECORD
-from arena.data.formats.writing import WRITERS, Row
+from arena.files import output
+from arena.files.writing import WRITERS, Row
 from arena.models import Rater, Study
 from leaderboard.files.interchange import OTHERS, VOTES, leaderboard_pieces, vote_file
 from leaderboard.files.selection import ExportError, check_form

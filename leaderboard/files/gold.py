@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from arena.data import export
-from arena.data.formats.writing import WRITERS, Row
 from arena.data.interchange import By
+from arena.files.writing import WRITERS, Row
 from arena.models import Study
 from leaderboard.files.interchange import CHANGED, labelled
 from leaderboard.files.selection import ExportError, Selection, check_form

@@ -12,7 +12,6 @@ from django.db.models import F, Q
 
 from arena.data.export import CHUNK, pair_sides
 from arena.data.formats.records import CONSENSUS
-from arena.data.formats.writing import MEDIA_TYPES, WRITERS, Row, batches
 from arena.data.interchange import (
     ARENA,
     CONVERSATIONS,
@@ -33,10 +32,11 @@ from arena.data.interchange import (
     texts_row,
     winner,
 )
+from arena.files.writing import MEDIA_TYPES, WRITERS, Row, batches
 from arena.models import Completion, Pair, Rater, Study
 from arena.models.querysets import ComparisonQuerySet
 from arena.rating.assignments import adjudications
-from arena.rating.subsets import NO_PROMPT_SUBSET
+from arena.rules.subsets import NO_PROMPT_SUBSET
 from leaderboard.files import published
 from leaderboard.files.selection import ExportError, Selection, check_form, rater_names
 from leaderboard.terminal.prompt_labels import prompt_label

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from arena.data.formats.writing import Table, Type
+from arena.files.writing import Table, Type
 from arena.models import Study
 from leaderboard.files.selection import ExportError
 from leaderboard.models import Snapshot

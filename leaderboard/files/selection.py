@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from arena.data import export
-from arena.data.formats import writing
+from arena.files import writing
 from arena.models import Comparison, Rater, Study
 from arena.models.querysets import ComparisonQuerySet, SelectorError
 from arena.people.rater_data import pseudonym

@@ -9,8 +9,8 @@ from django.views.decorators.http import require_safe
 
 from arena.audit.recording import Kind, record
 from arena.data import export
-from arena.data.formats import writing
-from arena.data.formats.writing import WRITERS
+from arena.files import writing
+from arena.files.writing import WRITERS
 from arena.models import Study
 from arena.pages.permissions import staff_only
 from leaderboard.files import exports, interchange, selection

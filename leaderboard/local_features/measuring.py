@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 from django.db import transaction
 
-from arena.features.known import Variant
 from arena.features.recording import NewFeature, record_features
 from arena.models import Completion, Contestant
+from arena.rules.feature_names import Variant
 from arena.texts.dialogue import Message, dialogue
 from leaderboard.features.of_tokens import Tokens, Value, features, of_turns
 from leaderboard.local_features.model import LocalModel, Reading, TooLongError, Wanted

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import Final, TypeVar
 
-from arena.data.formats.writing import guarded
+from arena.files.writing import guarded
 
 Cell = str | int | float | None
 

@@ -22,7 +22,7 @@ from arena.models import Answer, Comparison, Membership, Purpose, Rater, Score, 
 from arena.pages.permissions import OperatorRequest, operator
 from arena.people import members
 from arena.people.rater_data import pseudonym
-from arena.rating import scales
+from arena.rules import scales
 from leaderboard.pages.table import DataTable
 from leaderboard.quality import cached
 from leaderboard.quality.measures import (

@@ -19,11 +19,12 @@ from arena.models import Assignment, Comparison, Pair, Rater, Study
 from arena.models.querysets import left_out_raters
 from arena.pages.operating import refuse
 from arena.pages.permissions import OperatorRequest, operator
-from arena.rating import assignments, scales, screen
+from arena.rating import assignments, screen
 from arena.rating.assignments import adjudications
 from arena.rating.opinions import RatingError
 from arena.rating.recording import record
 from arena.rating.screen import RatingForm
+from arena.rules import scales
 from leaderboard.quality import cached
 from leaderboard.quality.disagreements import KINDS, PEOPLE, Disputes
 

@@ -16,7 +16,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from arena.data.formats import writing
+from arena.files import writing
 from arena.models import Study
 from leaderboard.files import exports, interchange, selection
 from leaderboard.files import published as files_published

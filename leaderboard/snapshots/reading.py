@@ -15,7 +15,7 @@ from django.db.models import Model, Q
 from arena.models import Comparison, Completion, Contestant, Prompt, Rater, Study
 from arena.models.querysets import MAY_COME_LATE, left_out_raters
 from arena.rating.publication import Due, held_back
-from arena.rating.subsets import NO_PROMPT_SUBSET
+from arena.rules.subsets import NO_PROMPT_SUBSET
 from leaderboard.models import Snapshot
 from leaderboard.snapshots import columns
 from leaderboard.snapshots.copying import digest

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from django.db.models import Count, Exists, Max, OuterRef, QuerySet
 
 from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
-from arena.rating.subsets import TRAINING_SUBSET
+from arena.rules.subsets import TRAINING_SUBSET
 from leaderboard.models import TextMeasure
 from leaderboard.snapshots import copying, kept
 from leaderboard.stats.style import VERSION, size_of, tokenizer_name

@@ -7,7 +7,7 @@ from math import sqrt
 from statistics import NormalDist
 from typing import Any, Final, Self
 
-from arena.data.formats.writing import Table, Type
+from arena.files.writing import Table, Type
 from leaderboard.pages.format import counted
 from leaderboard.pages.table import Cell, DataTable, Matrix
 from leaderboard.pages.wording import verb

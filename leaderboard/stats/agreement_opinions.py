@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array
 
-from arena.rating.scales import POINTS, TIE_WIDTH
+from arena.rules.scales import POINTS, TIE_WIDTH
 from leaderboard.stats.bootstrap import check_run
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, RatingError
 from leaderboard.stats.resampling import cluster_draws, exact_type

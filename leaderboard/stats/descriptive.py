@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from arena.rating.scales import POINTS
+from arena.rules.scales import POINTS
 from leaderboard.stats.checks import FloatArray, IntArray, RatingError
 from leaderboard.stats.games import Games
 from leaderboard.stats.plain_values import Result

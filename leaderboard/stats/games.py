@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from arena.rating.scales import POINTS
+from arena.rules.scales import POINTS
 from leaderboard.stats.checks import (
     ClusterError,
     ContestantNumberError,

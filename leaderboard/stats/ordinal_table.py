@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from scipy.sparse import csr_array
 
-from arena.rating.scales import POINTS
+from arena.rules.scales import POINTS
 from leaderboard.stats.checks import FloatArray, IntArray, NotIdentifiedError, ParameterError
 from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.pair_table import connected_components

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from arena.rating.scales import TIE_BAND
+from arena.rules.scales import TIE_BAND
 from leaderboard.stats.checks import IntArray, ParameterError
 
 _BAND: Final = re.compile(r"([0-9]{1,3})-([0-9]{1,3})")

@@ -21,7 +21,7 @@ from arena.data.formats.columns import suggest
 from arena.data.formats.files import BrokenFileError, InputFile
 from arena.data.formats.reading import Kind
 from arena.data.formats.records import ComparisonRecord, Place, Problem
-from arena.rating.scales import POINTS
+from arena.rules.scales import POINTS
 from leaderboard.stats import Method, Ratings, Standings, make_ratings, rank_ratings
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError
 from leaderboard.stats.ranking_method import RATER_EFFECTS

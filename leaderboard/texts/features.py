@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from arena.features.known import ENDS, Named, Variant
 from arena.models import Completion, CompletionFeature
+from arena.rules.feature_names import ENDS, Named, Variant
 from leaderboard.pages.format import number
 
 

@@ -9,7 +9,7 @@ from django.db.models import Count, OuterRef, QuerySet
 from django.utils import timezone
 
 from arena.data.export import pair_sides
-from arena.data.formats.writing import Row, Table, Type
+from arena.files.writing import Row, Table, Type
 from arena.models import Pair, Rater, Study
 from leaderboard.models import ErrorTags, InstanceTag
 from leaderboard.pages.marks import digests, newest

@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from arena.rating.pairing import choose_order
+from arena.rules.pairing import choose_order
 from tests.faults.drill import Say
 from tests.faults.evidence import Line
 from tests.faults.places import ROOT, Embedded

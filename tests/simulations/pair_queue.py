@@ -4,9 +4,9 @@ from itertools import combinations
 
 import numpy as np
 
-from arena.rating import pairing
 from arena.rating.schedule import Schedule
 from arena.rating.worth import worth
+from arena.rules import pairing
 
 REFIT = 0.01  # growth of the comparisons after which the arena fits its model again
 

@@ -3,7 +3,7 @@
     python -m tests.simulations.pairing
     python -m tests.simulations.pairing --studies 100 --only "20, uneven strengths"
 
-Pairs are chosen by the arena's own functions (arena.rating.pairing, schedule). Who wins follows a
+Pairs are chosen by the arena's own functions (arena.rules.pairing, schedule). Who wins follows a
 Bradley-Terry model with known strengths; prompts make no difference and there are no ties. In each simulated
 study, balanced choice goes on for a set number of comparisons; the others go on until the mean width of the
 95 % intervals is the same. Intervals are those of a Bradley-Terry fit with hardly any prior (deviation 10

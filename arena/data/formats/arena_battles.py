@@ -21,7 +21,7 @@ from arena.data.formats.reading import (
     read_rows,
 )
 from arena.data.formats.records import Item, PromptRecord
-from arena.rating.subsets import NO_PROMPT_SUBSET
+from arena.rules.subsets import NO_PROMPT_SUBSET
 
 FLAGS: Final = {"winner_model_a": "first", "winner_tie": "tie", "winner_model_b": "second"}
 """Columns instead of a winner, of which exactly one is 1."""

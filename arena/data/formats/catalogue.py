@@ -50,7 +50,7 @@ from arena.data.formats.records import (
 )
 from arena.data.formats.table import ColumnMapping
 from arena.data.formats.values import UnreadableError
-from arena.rating.subsets import NO_PROMPT_SUBSET, TRAINING_SUBSET
+from arena.rules.subsets import NO_PROMPT_SUBSET, TRAINING_SUBSET
 
 DATA_ENDINGS: Final = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".parquet")
 """Files of a folder that must be understood; others, such as licences, are named in a note."""

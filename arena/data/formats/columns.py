@@ -16,7 +16,7 @@ from arena.data.formats.reading import Fields, Kind
 from arena.data.formats.records import NOWHERE
 from arena.data.formats.table import MOST_VALUES, ColumnMapping, names
 from arena.data.formats.values import whole_number
-from arena.rating import scales
+from arena.rules import scales
 from arena.texts.author_names import vocabulary
 from arena.texts.model_names import names_family
 

@@ -20,11 +20,12 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from arena.data.formats import encodings, headers, workbooks, writing
+from arena.data.formats import encodings, headers, workbooks
 from arena.data.formats.encodings import CHUNK
 from arena.data.formats.headers import Header
 from arena.data.formats.records import Note, Place, Problem
 from arena.data.formats.values import UnreadableError, json_type
+from arena.files import writing
 
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _TAIL: Final = 16  # an error this near the end may come from a value that was cut in two

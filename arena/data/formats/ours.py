@@ -43,7 +43,7 @@ from arena.data.formats.records import (
 )
 from arena.data.formats.text_scores import Mentioned
 from arena.data.formats.values import LARGEST_SCORE, MAX_SCORE, json_type, unstorable
-from arena.rating.subsets import TRAINING_SUBSET
+from arena.rules.subsets import TRAINING_SUBSET
 
 MOST_BENCHMARKS: Final = 20
 

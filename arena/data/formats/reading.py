@@ -22,7 +22,7 @@ from arena.data.formats.records import (
     RaterRecord,
 )
 from arena.data.formats.values import Written
-from arena.data.formats.writing import GUARDED
+from arena.files.writing import GUARDED
 from arena.texts.visible import contains
 
 T = TypeVar("T")

@@ -11,7 +11,6 @@ from typing import (
     Annotated,
     Any,
     Final,
-    Literal,
     NamedTuple,
     TypeAlias,
     Union,
@@ -38,9 +37,10 @@ from arena.data.formats.values import (
     json_type,
     validator,
 )
-from arena.data.formats.writing import Table, Type
-from arena.features import known as features
-from arena.rating import scales
+from arena.files.writing import Table, Type
+from arena.rules import feature_names as features
+from arena.rules import scales
+from arena.rules.verdicts import ANSWERS, REASONS
 
 
 class Place(NamedTuple):
@@ -126,14 +126,8 @@ def counted(number: int, kind: str) -> str:
 
 Extra: TypeAlias = Mapping[str, Any]  # fields without a column of their own
 
-Reason: TypeAlias = Literal["empty", "out_of_range", "unparsable", "truncated", "refused", "undecided"]
-REASONS: Final = get_args(Reason)
-"""Why there is no rating, score or answer."""
-
 SIDES: Final = ("first", "second")
 GOLD: Final = ("first", "tie", "second")
-Value: TypeAlias = Literal["yes", "no", "unknown"]
-ANSWERS: Final = get_args(Value)
 
 MOST_QUESTIONS: Final = 1000
 """Most requirements of a prompt; also the most turns."""

@@ -26,7 +26,6 @@ from arena.data.formats.reading import (
 from arena.data.formats.records import (
     FIELDS,
     GOLD,
-    REASONS,
     SIDES,
     AboutPair,
     AboutText,
@@ -50,9 +49,10 @@ from arena.data.formats.records import (
 )
 from arena.data.formats.values import whole_number
 from arena.data.formats.workbooks import cell_text
-from arena.data.formats.writing import Type
-from arena.rating import scales
-from arena.rating.subsets import NO_PROMPT_SUBSET
+from arena.files.writing import Type
+from arena.rules import scales
+from arena.rules.subsets import NO_PROMPT_SUBSET
+from arena.rules.verdicts import REASONS
 
 _TEXT_OF_PROMPT: Final = (
     Field("instruction", Type.TEXT, "the prompt's text"),

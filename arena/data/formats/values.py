@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 from pydantic import Field, PlainValidator, StrictStr, ValidationInfo
 
-from arena.data.formats.writing import Type
+from arena.files.writing import Type
 
 MAX_DEPTH: Final = 32
 YEARS: Final = range(1900, 2200)  # databases and time zones fail at the very first and last years

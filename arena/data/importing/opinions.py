@@ -31,9 +31,9 @@ from arena.data.importing.sides import Pairs, Side, SideFinder, Sides
 from arena.data.importing.texts import ADD_IT, Owner
 from arena.models import Assignment, Study
 from arena.models.comparisons import Opinion
-from arena.rating import scales
 from arena.rating.recorders import write_opinions
 from arena.rating.tasks import TASKS, Task
+from arena.rules import scales
 
 Subject: TypeAlias = tuple[int, Owner, Owner]
 """Prompt, owner of the first completion, and owner of the second or what is asked about the first."""

@@ -17,12 +17,13 @@ from arena.data.formats import archives, headers, table
 from arena.data.formats.catalogue import CATALOGUE, LEFT_OUT, NO_DATA, is_data
 from arena.data.formats.columns import Known, Question, Samples, guess, is_no_answer
 from arena.data.formats.reading import OPINIONS, Kind
-from arena.data.formats.records import REASONS, in_words
+from arena.data.formats.records import in_words
 from arena.data.formats.table import KINDS, MAPPABLE, ColumnMapping, MappingError, parts_of
 from arena.data.formats.values import UnreadableError
 from arena.data.importing.import_report import ImportReport
 from arena.data.uploads.jobs import Upload, rows_of
 from arena.models import ImportFile
+from arena.rules.verdicts import REASONS
 from arena.texts.visible import visible
 
 MIB: Final = 1024 * 1024

@@ -16,10 +16,8 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django_htmx.http import HttpResponseClientRefresh
 
-from arena.data.formats import writing
 from arena.data.formats.records import Problem, in_words
 from arena.data.formats.table import KINDS
-from arena.data.formats.writing import Table, Type
 from arena.data.importing.import_report import ImportReport
 from arena.data.uploads import jobs
 from arena.data.uploads.forms import (
@@ -32,6 +30,8 @@ from arena.data.uploads.forms import (
     max_bytes,
     too_much,
 )
+from arena.files import writing
+from arena.files.writing import Table, Type
 from arena.models import ImportJob, Question, Study
 from arena.pages.permissions import OperatorRequest, operator
 

@@ -8,7 +8,7 @@ from django.db import DatabaseError
 from arena.audit.recording import Kind, record
 from arena.backup.saving import save
 from arena.backup.tables import TablesError
-from arena.data import output
+from arena.files import output
 from arena.management.command import ArenaCommand
 
 

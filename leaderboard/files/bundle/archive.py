@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import IO, Any, Final
 
 from arena.data.formats.archives import DAMAGE
-from arena.data.output import NewZip
+from arena.files.output import NewZip
 
 FORMAT: Final = "likert-arena-bundle"
 VERSION: Final = 2

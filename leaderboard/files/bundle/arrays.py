@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from arena.data.formats.writing import guarded
+from arena.files.writing import guarded
 from leaderboard.files.bundle.archive import BundleError
 from leaderboard.snapshots.canonical import canonical
 from leaderboard.snapshots.reading import RETIRED, Choice, Opinions

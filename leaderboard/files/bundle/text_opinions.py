@@ -11,11 +11,11 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from arena.data.formats.writing import GUARDED
 from arena.data.importing.texts import digest_of
 from arena.data.interchange import question
-from arena.features.known import LARGEST, fault
+from arena.files.writing import GUARDED
 from arena.models import Completion, CompletionFeature, Question, Study
+from arena.rules.feature_names import LARGEST, fault
 from leaderboard.files.bundle.archive import BundleError, sha256
 from leaderboard.files.bundle.arrays import AT_MOST, AT_ONCE, lines_csv
 from leaderboard.files.selection import rater_names

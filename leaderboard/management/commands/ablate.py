@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from arena.data import output
+from arena.files import output
 from arena.management.command import ArenaCommand
 from leaderboard.judges.ablation import as_json, as_text, report
 from leaderboard.judges.measuring import NothingInCommonError

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from arena.audit.recording import Kind, record
-from arena.data import output
+from arena.files import output
 from arena.management.command import ArenaCommand
 from leaderboard.files.bundle.archive import BundleError
 from leaderboard.files.bundle.making import make

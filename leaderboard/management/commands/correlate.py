@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from arena.features.known import Variant
 from arena.management.command import ArenaCommand
+from arena.rules.feature_names import Variant
 from leaderboard.features.content import NoFeatureError, as_printed, bridges
 from leaderboard.features.from_traces import measure_missing
 from leaderboard.features.reading import TURNS, WHOLE

@@ -9,8 +9,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from arena.audit.recording import Kind, record
-from arena.data import output
-from arena.data.formats.writing import WRITERS
+from arena.files import output
+from arena.files.writing import WRITERS
 from arena.management.command import ArenaCommand
 from arena.models import Study
 from leaderboard.files import exports, interchange, selection

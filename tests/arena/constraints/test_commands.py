@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from arena.constraints.checking import KINDS
 from arena.models import Completion, Pair, Prompt, Study
-from arena.rating.subsets import TRAINING_SUBSET
+from arena.rules.subsets import TRAINING_SUBSET
 from tests import factories
 from tests.arena.data.formats.reading import write_lines
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from arena.data import export, output
-from arena.data.formats.writing import WRITERS
 from arena.data.importing.imports import import_files
+from arena.files.writing import WRITERS
 from arena.models import Comparison, Completion, CriterionRating, Rater, Reference, Study
-from arena.rating.subsets import TRAINING_SUBSET
+from arena.rules.subsets import TRAINING_SUBSET
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

@@ -21,7 +21,7 @@ from arena.data.interchange import (
     texts_row,
     winner,
 )
-from arena.rating import scales
+from arena.rules import scales
 
 approx = partial(pytest.approx, abs=1e-15, rel=0)
 

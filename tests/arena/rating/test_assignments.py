@@ -14,8 +14,8 @@ from arena.models.signals import opinion_recorded
 from arena.rating import assignments as rating_assignments
 from arena.rating import recording
 from arena.rating.opinions import InvalidAnswerError, NotAllowedError, Rating
-from arena.rating.pairing import choose_order
 from arena.rating.recording import AlreadyAnsweredError
+from arena.rules.pairing import choose_order
 from tests import factories as make
 from tests.arena.rating.answering import answer, claimed
 

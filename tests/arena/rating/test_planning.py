@@ -6,8 +6,8 @@ import pytest
 
 from arena.models import Assignment, Comparison, Completion, Pair, Rater, Study
 from arena.rating import planning, plans
-from arena.rating.pairing import choose_order
 from arena.rating.plans import Plan, Wanted, Which
+from arena.rules.pairing import choose_order
 from tests.factories import (
     make_comparison,
     make_completion,

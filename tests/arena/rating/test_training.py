@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.models import Completion, Membership, Pair, Role, Study, TrainingAnswer
-from arena.rating import assignments, scales, training
+from arena.rating import assignments, training
 from arena.rating.opinions import NotAllowedError
-from arena.rating.subsets import TRAINING_SUBSET
+from arena.rules import scales
+from arena.rules.subsets import TRAINING_SUBSET
 from tests import factories as make
 
 

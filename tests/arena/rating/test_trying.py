@@ -7,8 +7,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arena.models import Pair, Study
-from arena.rating.scales import CAPTIONS
 from arena.rating.trying import caption
+from arena.rules.scales import CAPTIONS
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db

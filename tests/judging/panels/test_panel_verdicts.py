@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating import scales
+from arena.rules import scales
 from judging.panels.services import Opinion, PanelVerdict, combined
 
 OPINIONS = st.lists(

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.rating import scales
+from arena.rules import scales
 from judging.protocols import conversation
 from judging.protocols.answer_scales import POINTS, answer_scale
 from judging.protocols.conversation import Question

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arena.models import Comparison, Study
-from arena.rating import scales
+from arena.rules import scales
 from judging.models import Judge, JudgeCall
 from judging.protocols.answer_scales import POINTS
 from judging.protocols.catalogue import PROTOCOLS

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating import scales
+from arena.rules import scales
 from arena.texts.marks import without_thinking
 from judging.protocols.answer_scales import GRADES, AnswerScale, answer_scale
 from judging.protocols.parsing import no_text, read_verdict, verdict_span

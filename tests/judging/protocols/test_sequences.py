@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from arena.rating import scales
+from arena.rules import scales
 from judging.protocols import conversation
 from judging.protocols.answer_scales import FORMS, POINTS, AnswerScale, answer_scale
 from judging.protocols.catalogue import PROTOCOLS

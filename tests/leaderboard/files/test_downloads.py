@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from arena.data import export
-from arena.data.formats import writing
+from arena.files import writing
 from arena.models import Comparison, StudyEvent
 from leaderboard.files import interchange
 from leaderboard.refreshing import services

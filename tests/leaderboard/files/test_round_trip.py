@@ -20,7 +20,7 @@ from arena.data.formats.values import UnreadableError
 from arena.data.importing.imports import NOT_ASKED, import_files
 from arena.data.uploads import jobs
 from arena.models import ImportJob, Pair, Rater, Study
-from arena.rating.subsets import TRAINING_SUBSET
+from arena.rules.subsets import TRAINING_SUBSET
 from judging.panels.services import convene, create_panel
 from leaderboard.files import exports
 from leaderboard.files.bundle.archive import Reader

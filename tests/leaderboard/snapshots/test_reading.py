@@ -5,7 +5,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arena.models import Comparison, Completion, Contestant
-from arena.rating.subsets import TRAINING_SUBSET
+from arena.rules.subsets import TRAINING_SUBSET
 from leaderboard.snapshots.reading import UnknownTextError, opinions, pair_style
 from tests import factories
 from tests.leaderboard.rows import HandMade

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating import scales
+from arena.rules import scales
 from leaderboard.snapshots.presentation import METHOD_NAMES
 from leaderboard.snapshots.settings import (
     LEVELS,

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from arena.rating.scales import TIE_BAND
+from arena.rules.scales import TIE_BAND
 from leaderboard.stats.checks import LengthMismatchError
 from leaderboard.stats.flips import flips, preference, repeats, shift, shift_in_both_orders
 from leaderboard.stats.games import games_from_ratings

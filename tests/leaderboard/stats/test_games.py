@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from arena.rating import scales
+from arena.rules import scales
 from leaderboard.stats import checks
 from leaderboard.stats.games import games_from_ratings, make_games, names_of
 from leaderboard.stats.ratings import make_ratings

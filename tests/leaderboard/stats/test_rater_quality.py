@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, t
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from arena.rating import scales
+from arena.rules import scales
 from leaderboard.stats.checks import LengthMismatchError, ParameterError
 from leaderboard.stats.intervals import wilson
 from leaderboard.stats.rater_quality import (

@@ -9,7 +9,8 @@ import pytest
 from arena.data.formats import ours
 from arena.data.formats.catalogue import CATALOGUE
 from arena.data.formats.reading import Fields, Kind
-from arena.data.formats.records import FIELDS, NOWHERE, REASONS, Problem
+from arena.data.formats.records import FIELDS, NOWHERE, Problem
+from arena.rules.verdicts import REASONS
 from tests.arena.data.formats.reading import read, write_lines
 
 DOCUMENT = (Path(__file__).parents[4] / "docs" / "data-formats.md").read_text()

@@ -20,7 +20,7 @@ from arena.data.formats.records import (
 from arena.data.importing import imports as imports_module
 from arena.data.importing.imports import import_files, import_records
 from arena.models import Study
-from arena.rating.subsets import TRAINING_SUBSET
+from arena.rules.subsets import TRAINING_SUBSET
 from tests.arena.data.formats.reading import write_lines
 from tests.arena.data.importing.records import (
     answer,

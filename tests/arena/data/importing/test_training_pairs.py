@@ -15,7 +15,7 @@ from arena.rating import assignments, recording
 from arena.rating.opinions import Rating
 from arena.rating.planning import plan
 from arena.rating.progress import progress
-from arena.rating.subsets import TRAINING_SUBSET
+from arena.rules.subsets import TRAINING_SUBSET
 from arena.texts.markdown import LONGEST_WRITTEN
 from leaderboard.snapshots.reading import opinions
 from leaderboard.snapshots.text_sizes import texts

@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from arena.rating.pairing import adaptive, choose_order
+from arena.rules.pairing import adaptive, choose_order
 
 Both = tuple[int, int]
 

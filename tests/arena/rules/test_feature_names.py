@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.features.known import FEATURES, WAYS, Named, Variant, bound_names, fault, value_fault
+from arena.rules.feature_names import FEATURES, WAYS, Named, Variant, bound_names, fault, value_fault
 
 
 def test_names_come_apart_and_are_put_into_words() -> None:

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.data import output
 from arena.data.formats.catalogue import gather
 from arena.data.formats.records import TABLES, CompletionRecord
-from arena.data.formats.writing import WRITERS, Row, Table, Type
+from arena.files import output
+from arena.files.writing import WRITERS, Row, Table, Type
 
 TYPED = Table(
     "typed",

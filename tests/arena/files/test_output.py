@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.data import output
+from arena.files import output
 
 
 def names(folder: Path) -> list[str]:
@@ -46,7 +46,7 @@ class TestFiles:
         assert names(tmp_path) == ["a.csv"]
 
     def test_a_zip_that_is_given_up_says_nothing_more(self, tmp_path: Path) -> None:
-        giving_up = "from pathlib import Path; from arena.data import output; import sys\n"
+        giving_up = "from pathlib import Path; from arena.files import output; import sys\n"
         giving_up += "with output.opened(Path(sys.argv[1])) as file:\n"
         giving_up += "    archive = output.NewZip(file)\n    archive.writestr('a', 'b')\n    sys.exit(3)"
         command = [sys.executable, "-c", giving_up, str(tmp_path / "a.zip")]
@@ -81,7 +81,7 @@ class TestFiles:
     def test_what_a_killed_process_leaves_is_the_old_file_and_a_part_file(self, tmp_path: Path) -> None:
         path = tmp_path / "a.csv"
         path.write_text("old")
-        writing = "import os, sys; from pathlib import Path; from arena.data import output\n"
+        writing = "import os, sys; from pathlib import Path; from arena.files import output\n"
         writing += "def pieces():\n    yield b'new'\n    os.kill(os.getpid(), 9)\n"
         writing += "output.save(Path(sys.argv[1]), pieces())"
         assert subprocess.run([sys.executable, "-c", writing, str(path)], check=False).returncode == -9
@@ -144,7 +144,7 @@ class TestStreams:
     def test_standard_output_is_appended_to_where_the_shell_appends(self, path: str, tmp_path: Path) -> None:
         target = tmp_path / "log"
         target.write_text("old ")
-        command = "from pathlib import Path; from arena.data import output; import sys\n"
+        command = "from pathlib import Path; from arena.files import output; import sys\n"
         command += "output.save(Path(sys.argv[1]), [b'new '])\nassert output.streams(Path(sys.argv[1]))\n"
         command += "print('end', end='')"
         with target.open("a") as file:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating import scales
+from arena.rules import scales
 
 ratings = st.sampled_from(scales.POINTS).flatmap(lambda n: st.tuples(st.integers(1, n), st.just(n)))
 
