@@ -9,17 +9,7 @@ from arena.data.formats.columns import guess
 from arena.data.formats.files import InputFile
 from arena.data.formats.messages import conversation, listed
 from arena.data.formats.pairs import Pair, Turns
-from arena.data.formats.reading import (
-    Companions,
-    Fields,
-    Format,
-    Head,
-    Kind,
-    Mentions,
-    Shape,
-    digest,
-    read_rows,
-)
+from arena.data.formats.reading import Fields, Format, Head, Kind, Shape, digest, read_rows
 from arena.data.formats.records import Item, PromptRecord
 from arena.rules.subsets import NO_PROMPT_SUBSET
 
@@ -68,12 +58,12 @@ def _tells_no_more(head: Head) -> bool:
     return found <= {*_NAMED}
 
 
-def _read(file: InputFile, companions: Companions) -> Iterator[Item]:
+def _read(file: InputFile) -> Iterator[Item]:
     names = _GAMES if _is_of_games(set(file.columns())) else {}
-    return read_rows(file, partial(_records, Mentions(), names))
+    return read_rows(file, partial(_records, names))
 
 
-def _records(mentions: Mentions, names: Mapping[str, str], fields: Fields) -> Iterator[Item]:
+def _records(names: Mapping[str, str], fields: Fields) -> Iterator[Item]:
     for name, ours in names.items():
         fields.put(ours, fields.take(name))
     texts = _texts(fields)
@@ -93,7 +83,7 @@ def _records(mentions: Mentions, names: Mapping[str, str], fields: Fields) -> It
     told: dict[str, Any] = {"winner": word} if better == "tie" and word != "tie" else {}
     extra = {**fields.rest(), **told, **({} if anony is None else {"anony": anony})}
     if not fields.problems:
-        yield from pair.news(mentions, fields)
+        yield from pair.news(fields)
         yield pair.rated(rater, rater_kind, 3, verdicts.RATINGS[3][better], extra=extra, **said)
 
 

@@ -1,16 +1,14 @@
 """Arena-Hard: questions, answers and a judge's two games of each, against a baseline. Pure."""
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, Final
 
-from arena.data.formats.files import InputFile
 from arena.data.formats.messages import dialogue, listed
 from arena.data.formats.ours import record_of
 from arena.data.formats.pairs import Pair
-from arena.data.formats.reading import Companions, Fields, Format, Kind, Shape, by_row, read_rows
+from arena.data.formats.reading import Fields, Format, Kind, Shape, by_row
 from arena.data.formats.records import Item, PromptRecord
-from arena.data.formats.text_scores import Mentioned
+from arena.data.formats.text_scores import judge_by_model, unknown_texts
 
 BASELINES: Final = {"creative_writing": "gemini-2.0-flash-001", "": "gpt-4-0314"}
 """Whom a judgment that does not say it compares with, by category; version 1 has no categories."""
@@ -42,11 +40,7 @@ def _answer(fields: Fields) -> Iterator[Item | None]:
     yield record_of(Kind.COMPLETIONS, fields, columns, contestant=contestant, turns=said.model, extra=extra)
 
 
-def _read_judgments(file: InputFile, companions: Companions) -> Iterator[Item]:
-    return read_rows(file, partial(_judgment, Mentioned()))
-
-
-def _judgment(mentioned: Mentioned, fields: Fields) -> Iterator[Item]:
+def _judgment(fields: Fields) -> Iterator[Item]:
     """Both games; the baseline was shown first in the first."""
     prompt = fields.required_text("uid" if "uid" in fields else "question_id")
     model, judge = fields.required_text("model"), fields.required_text("judge")
@@ -56,9 +50,8 @@ def _judgment(mentioned: Mentioned, fields: Fields) -> Iterator[Item]:
     extra = {**fields.rest(), **({"category": category} if category else {})}
     if model == baseline:
         fields.problem("model", f'the baseline itself ("{model}")')
-    for name in (model, baseline):
-        yield from mentioned.records(prompt, "", name, fields.place)
-    yield from mentioned.judge(judge, fields.place)
+    yield from unknown_texts(fields, prompt, model, baseline)
+    yield from judge_by_model(fields, judge)
     pair = Pair.of(PromptRecord(id=prompt, turns=(), place=fields.place), (baseline, model))
     for number, game in enumerate(games, start=1):
         told: dict[str, Any] = game if isinstance(game, dict) else {}
@@ -80,8 +73,8 @@ FORMAT: Final = Format(
     "uid, category and prompt (questions), uid, model and messages (answers), or uid, model, judge and games "
     "(judgments) of Arena-Hard",
     (
-        Shape(Kind.COMPARISONS, "uid model judge games", _read_judgments),
-        Shape(Kind.COMPARISONS, "question_id model judge games", _read_judgments),
+        Shape(Kind.COMPARISONS, "uid model judge games", by_row(_judgment)),
+        Shape(Kind.COMPARISONS, "question_id model judge games", by_row(_judgment)),
         Shape(Kind.COMPLETIONS, "uid model messages", by_row(_answer)),
         Shape(
             Kind.PROMPTS,

@@ -12,16 +12,7 @@ from typing import Any, Final
 
 from arena.data.formats.files import InputFile
 from arena.data.formats.pairs import Pair, Said
-from arena.data.formats.reading import (
-    SUBSET_AND_JUDGE,
-    Companions,
-    Fields,
-    Format,
-    Kind,
-    Shape,
-    judge_of,
-    read_rows,
-)
+from arena.data.formats.reading import SUBSET_AND_JUDGE, Fields, Format, Kind, Shape, judge_of, read_rows
 from arena.data.formats.records import Item, Note, RaterRecord
 
 GOLD: Final = {0: "first", 1: "second", 2: "tie"}
@@ -33,7 +24,7 @@ _RESPONSES: Final = (("response 1", "response 2"), ("response_1", "response_2"))
 _NOT_THE_JUDGE: Final = ("pairwise", EXCHANGED, "output")
 
 
-def _read_pairs(file: InputFile, companions: Companions) -> Iterator[Item]:
+def _read_pairs(file: InputFile) -> Iterator[Item]:
     numbers = _Numbers()
     yield from read_rows(file, lambda fields: _item(_pair(fields, numbers), fields))
     if numbers.repeated:
@@ -42,9 +33,9 @@ def _read_pairs(file: InputFile, companions: Companions) -> Iterator[Item]:
         yield Note(file.place(), f"{pairs_are} {text}")
 
 
-def _read_verdicts(file: InputFile, companions: Companions) -> Iterator[Item]:
+def _read_verdicts(file: InputFile) -> Iterator[Item]:
     pairs: list[Pair | None] = []
-    for other in companions.get(Kind.PAIRS, ()):
+    for other in file.beside.get(Kind.PAIRS, ()):
         numbers = _Numbers()
 
         def keep(fields: Fields, numbers: _Numbers = numbers) -> Iterator[Item]:

@@ -33,7 +33,7 @@ from arena.data.formats import (
 )
 from arena.data.formats.columns import NOTHING_KNOWN, Known, Samples, guess, suggest
 from arena.data.formats.files import HEAD, MAX_FILE, About, BrokenFileError, Form, InputFile
-from arena.data.formats.reading import OPINIONS, Companions, DataSet, Format, Head, Kind, Shape
+from arena.data.formats.reading import OPINIONS, DataSet, Format, Head, Kind, Shape
 from arena.data.formats.records import (
     TABLES,
     AboutText,
@@ -111,9 +111,9 @@ class Source:
     def kind(self) -> Kind:
         return self.shape.kind
 
-    def items(self, companions: Companions) -> Iterator[Item]:
+    def items(self) -> Iterator[Item]:
         """Records and problems; an error that ends the file is the last problem."""
-        read, subset = self.shape.read(self.file, companions), self.file.about.subset
+        read, subset = self.shape.read(self.file), self.file.about.subset
         is_empty = self.kind is not Kind.NOTHING
         if self.file.left_out and self.kind is Kind.QUESTIONS and "position" not in self.file.columns():
             reason = "its rows count by their order, so none can be left out; give each a position"
@@ -161,14 +161,9 @@ class Sources:
             if kinds := source.file.about.raters:
                 yield RaterKinds(source.file.place(), kinds)
         for source in sorted(self.sources, key=lambda source: (_asks_for_kinds(source), source.kind)):
-            yield from source.items(self._companions(source.format))
-
-    def _companions(self, of: Format) -> Companions:
-        found: dict[Kind, list[InputFile]] = {}
-        for source in self.sources:
-            if source.format is of:
-                found.setdefault(source.kind, []).append(source.file)
-        return found
+            alike = [other for other in self.sources if other.format is source.format]
+            source.file.beside = {kind: [one.file for one in alike if one.kind is kind] for kind in Kind}
+            yield from source.items()
 
     @property
     def data_set(self) -> DataSet | None:

@@ -1,24 +1,18 @@
 """compar:IA: conversations with two models at once, and the user's vote. Pure."""
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Final
 
 from arena.data.formats import verdicts
 from arena.data.formats.arena_battles import UNNAMED
-from arena.data.formats.files import InputFile
 from arena.data.formats.messages import conversation
 from arena.data.formats.pairs import Pair
-from arena.data.formats.reading import Companions, Fields, Format, Kind, Mentions, Shape, digest, read_rows
+from arena.data.formats.reading import Fields, Format, Kind, Shape, by_row, digest
 from arena.data.formats.records import Item, PromptRecord
 from arena.data.formats.verdicts import RATINGS
 
 
-def _read(file: InputFile, companions: Companions) -> Iterator[Item]:
-    return read_rows(file, partial(_vote, Mentions()))
-
-
-def _vote(mentions: Mentions, fields: Fields) -> Iterator[Item]:
+def _vote(fields: Fields) -> Iterator[Item]:
     """The conversations of a row and the vote; a row without a vote has texts alone."""
     is_turn = "full_conversation_a" in fields
     for name in "ab" if is_turn else "":
@@ -41,7 +35,7 @@ def _vote(mentions: Mentions, fields: Fields) -> Iterator[Item]:
     if fields.problems:
         return
     pair = Pair.of(prompt, models, first.model, second.model)
-    yield from pair.news(mentions, fields)
+    yield from pair.news(fields)
     if side:
         yield pair.rated(rater, "person", 3, RATINGS[3][side], created_at=moment, extra=extra)
 
@@ -61,7 +55,9 @@ FORMAT: Final = Format(
     "model_a_name, model_b_name and chosen_model_name (votes), or model_a, model_b, full_conversation_a, "
     "full_conversation_b and choice (turns) of compar:IA",
     (
-        Shape(Kind.COMPARISONS, "model_a_name model_b_name chosen_model_name", _read),
-        Shape(Kind.COMPARISONS, "model_a model_b full_conversation_a full_conversation_b choice", _read),
+        Shape(Kind.COMPARISONS, "model_a_name model_b_name chosen_model_name", by_row(_vote)),
+        Shape(
+            Kind.COMPARISONS, "model_a model_b full_conversation_a full_conversation_b choice", by_row(_vote)
+        ),
     ),
 )

@@ -10,22 +10,13 @@ from typing import Final
 
 from arena.data.formats.files import InputFile
 from arena.data.formats.pairs import Pair, by_scores, score
-from arena.data.formats.reading import (
-    SUBSET_AND_JUDGE,
-    Companions,
-    Fields,
-    Format,
-    Kind,
-    Shape,
-    judge_of,
-    read_rows,
-)
+from arena.data.formats.reading import SUBSET_AND_JUDGE, Fields, Format, Kind, Shape, judge_of, read_rows
 from arena.data.formats.records import Item, Note, PromptRecord, RaterRecord
 
 _NAME: Final = re.compile(r"review_([^_]+)_([^_]+)_(.+?)_(mec\d+_bpc(\d))")
 
 
-def _read(file: InputFile, companions: Companions) -> Iterator[Item]:
+def _read(file: InputFile) -> Iterator[Item]:
     found = _NAME.fullmatch(file.cased_stem)
     if found is None:
         example = "review_gpt35_vicuna-13b_gpt-4_mec3_bpc1.json"

@@ -10,7 +10,6 @@ from arena.data.formats.ours import record_of
 from arena.data.formats.pairs import Pair, Said, Side, by_scores
 from arena.data.formats.reading import (
     NO_REPLY,
-    Companions,
     Fields,
     Format,
     Head,
@@ -21,16 +20,13 @@ from arena.data.formats.reading import (
     left_out,
     read_rows,
 )
-from arena.data.formats.records import Item, Note, PromptRecord, ReferenceRecord, ScoreRecord
-from arena.data.formats.text_scores import Mentioned, on_scale
+from arena.data.formats.records import Item, Note, PromptRecord, ReferenceRecord
+from arena.data.formats.text_scores import graded, judge_by_model, unknown_texts
 from arena.data.formats.values import MAX_SCORE, json_type
 
 DEFAULT_JUDGE: Final = "gpt-4"  # reviewer unless the file is named after another: gpt-3.5-turbo_review_...
 NOT_READ: Final = Decimal(-1)  # both scores for a reply without any
 REFERENCES: Final = "reference_answer"
-LOWEST, HIGHEST = 1, 10
-"""The scale of MT-bench's grades."""
-
 WINNERS: Final = ("model_1", "model_2", "tie", "error")  # ``error`` is a reply that could not be parsed
 
 LAST_TURN: Final = 1000
@@ -48,7 +44,7 @@ def _is_reference(head: Head) -> bool:
 def _with_answers(build: Callable[[list[Fields], Fields], Iterable[Item | None]]) -> Read:
     """Reading of rows that may hold answers of several choices, with a note about these."""
 
-    def read(file: InputFile, companions: Companions) -> Iterator[Item]:
+    def read(file: InputFile) -> Iterator[Item]:
         several: list[Fields] = []
         yield from read_rows(file, partial(build, several))
         if several:
@@ -117,7 +113,7 @@ def _plain(turns: Any) -> list[Any]:
     return [turn["content"] if isinstance(turn, dict) and "content" in turn else turn for turn in turns]
 
 
-def _read_reviews(file: InputFile, companions: Companions) -> Iterator[Item]:
+def _read_reviews(file: InputFile) -> Iterator[Item]:
     judge, marked, _ = file.stem.partition("_review_")
     return read_rows(file, partial(_review, judge if marked else DEFAULT_JUDGE))
 
@@ -175,30 +171,15 @@ def _game(fields: Fields, number: int) -> tuple[str, str, str]:
     return winner or "error", fields.text(f"g{number}_judgment"), fields.text(f"g{number}_user_prompt")
 
 
-def _read_grades(file: InputFile, companions: Companions) -> Iterator[Item]:
-    return read_rows(file, partial(_grade, Mentioned()))
-
-
-def _grade(mentioned: Mentioned, fields: Fields) -> Iterator[Item]:
+def _grade(fields: Fields) -> Iterator[Item]:
     """A grade of a model's answer to one turn; -1 where none could be read."""
     prompt, model = fields.required_text("question_id"), fields.required_text("model")
     turn = fields.integer("turn", least=1, most=LAST_TURN) or 1
     judge, prompt_name = _judge(fields)
-    score = on_scale(fields.take("score"), LOWEST, HIGHEST)
-    yield from mentioned.records(prompt, "", model, fields.place)
-    yield from mentioned.judge(judge, fields.place)
-    yield ScoreRecord(
-        prompt=prompt,
-        contestant=model,
-        turn=turn,
-        rater=judge,
-        rater_kind="judge",
-        **score,
-        raw_reply=fields.text("judgment"),
-        created_at=fields.moment("tstamp"),
-        extra={**fields.rest(), "judge_prompt": prompt_name},
-        place=fields.place,
-    )
+    yield from unknown_texts(fields, prompt, model)
+    yield from judge_by_model(fields, judge)
+    said = {"raw_reply": fields.text("judgment"), "created_at": fields.moment("tstamp"), "turn": turn}
+    yield graded(fields, prompt, model, judge, extra={"judge_prompt": prompt_name}, **said)
 
 
 def _judge(fields: Fields) -> tuple[str, str]:
@@ -223,7 +204,7 @@ FORMAT = Format(
         Shape(Kind.NOTHING, f"{_GAMES} m1_score m2_score", _LEFT_OUT),
         Shape(Kind.COMPARISONS, _GAMES, by_row(_judgment)),
         Shape(Kind.COMPARISONS, "question_id answer1_id answer2_id score", _read_reviews),
-        Shape(Kind.SCORES, "question_id model judgment score", _read_grades),
+        Shape(Kind.SCORES, "question_id model judgment score", by_row(_grade)),
         Shape(Kind.PROMPTS, _ANSWER, _with_answers(_prompt), _is_reference),
         Shape(Kind.COMPLETIONS, _ANSWER, _with_answers(_answer), _is_answer),
         Shape(Kind.PROMPTS, "question_id turns", _with_answers(_prompt)),

@@ -375,7 +375,7 @@ class InputFile:
     ``name`` is used in messages, ``position`` counts the bytes read, ``unit`` is what places count. Of a
     workbook one ``sheet`` is read, the first with a table unless one is named; ``sheets`` are the names of
     all, that one first. ``header`` says which rows name the columns of a table, as ``headers.find`` takes it.
-    Rows ``left_out`` are not read.
+    Rows ``left_out`` are not read. ``beside`` are the files of its format in the same import, by kind.
     """
 
     path: Path
@@ -388,6 +388,7 @@ class InputFile:
     unit: str = field(init=False, default="line")
     sheets: list[str] = field(init=False, default_factory=list)
     left_out: Collection[int] = field(init=False, default=())
+    beside: Mapping[int, Sequence["InputFile"]] = field(init=False, default_factory=dict)
     header_read: Header | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:

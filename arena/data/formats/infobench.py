@@ -9,17 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from arena.data.formats.files import InputFile
-from arena.data.formats.reading import (
-    Companions,
-    DataSet,
-    Fields,
-    Format,
-    Kind,
-    Shape,
-    digest,
-    judge_of,
-    read_rows,
-)
+from arena.data.formats.reading import DataSet, Fields, Format, Kind, Shape, digest, judge_of, read_rows
 from arena.data.formats.records import (
     AnswerRecord,
     CompletionRecord,
@@ -36,7 +26,7 @@ UNNAMED: Final = "the checks (eval) are left out; name the judge who made them"
 _VALUES: Final = {True: "yes", False: "no", None: None}
 
 
-def _read(file: InputFile, companions: Companions) -> Iterator[Item]:
+def _read(file: InputFile) -> Iterator[Item]:
     author, judge = file.about.contestant, file.about.judge
     if judge:
         yield judge_of(file, judge)

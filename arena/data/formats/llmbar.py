@@ -16,7 +16,6 @@ from arena.data.formats.pairs import GOLD, Pair, Said, by_scores, no_rating, sco
 from arena.data.formats.reading import (
     SUBSET,
     SUBSET_AND_JUDGE,
-    Companions,
     DataSet,
     Fields,
     Format,
@@ -75,11 +74,11 @@ def told(file: InputFile) -> Told:
     return Told(next(iter(above), ""), model, protocol)
 
 
-def _read_pairs(file: InputFile, companions: Companions) -> Iterator[Item]:
+def _read_pairs(file: InputFile) -> Iterator[Item]:
     return read_rows(file, partial(_labelled, file.about.subset or next(iter(file.folders), "")))
 
 
-def _read_replies(file: InputFile, companions: Companions) -> Iterator[Item]:
+def _read_replies(file: InputFile) -> Iterator[Item]:
     path = told(file)
     how = {"model": path.model, "protocol": path.protocol} if path.model else {}
     judge = judge_of(file, path.judge, **how, order_free=_is_pointwise(file))

@@ -7,18 +7,7 @@ from typing import Any, Final
 from arena.data.formats import ours, verdicts
 from arena.data.formats.files import InputFile
 from arena.data.formats.ours import record_of
-from arena.data.formats.reading import (
-    Companions,
-    DataSet,
-    Fields,
-    Format,
-    Kind,
-    Read,
-    Shape,
-    by_row,
-    left_out,
-    read_rows,
-)
+from arena.data.formats.reading import DataSet, Fields, Format, Kind, Read, Shape, by_row, left_out, read_rows
 from arena.data.formats.records import Item, RaterRecord
 
 JUDGES: Final = {"gpt4": ("gpt-4", "GPT-4"), "gpt3": ("gpt-3.5", "GPT-3.5")}
@@ -39,7 +28,7 @@ def _result(fields: Fields) -> Iterator[Item | None]:
     yield record_of(Kind.COMPLETIONS, fields, _RESULT, contestant=fields.required_text("name"))
 
 
-def _read_votes(file: InputFile, companions: Companions) -> Iterator[Item]:
+def _read_votes(file: InputFile) -> Iterator[Item]:
     """Votes of the crowd, or of the judge the file is named after."""
     if "worker" in file.columns():
         yield from read_rows(file, partial(_vote, ""))

@@ -13,7 +13,6 @@ from arena.data.formats.files import Form, InputFile
 from arena.data.formats.pairs import Pair, Side
 from arena.data.formats.reading import (
     DISTURBING,
-    Companions,
     Fields,
     Format,
     Head,
@@ -41,7 +40,7 @@ from arena.data.formats.records import (
     attributes,
     scale_faults,
 )
-from arena.data.formats.text_scores import Mentioned
+from arena.data.formats.text_scores import unknown_texts
 from arena.data.formats.values import LARGEST_SCORE, MAX_SCORE, json_type, unstorable
 from arena.rules.subsets import TRAINING_SUBSET
 
@@ -176,9 +175,8 @@ def recognise(fields: Set[str]) -> Kind | None:
     return None
 
 
-def read(kind: Kind, file: InputFile, companions: Companions) -> Iterator[Item]:
+def read(kind: Kind, file: InputFile) -> Iterator[Item]:
     """The records of a file; a score is by the judge after whom it is named unless it names a rater."""
-    mentioned = Mentioned()
 
     def built(fields: Fields) -> Iterator[Item]:
         # A pair about which there is no consensus has no label.
@@ -191,7 +189,7 @@ def read(kind: Kind, file: InputFile, companions: Companions) -> Iterator[Item]:
             fields.put("rater_kind", "judge")
         record = record_of(kind, fields)
         if isinstance(record, ScoreRecord):
-            yield from mentioned.records(record.prompt, record.subset, record.contestant, record.place)
+            yield from unknown_texts(fields, record.prompt, record.contestant, subset=record.subset)
             record = replace(record, rater_from_path=is_by_file)
         if record:
             yield record

@@ -6,10 +6,11 @@ from decimal import Decimal, InvalidOperation
 from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from arena.data.formats.reading import Fields, Mentions, digest
+from arena.data.formats.reading import Fields, digest
 from arena.data.formats.records import (
     ComparisonRecord,
     CompletionRecord,
+    ContestantRecord,
     GoldRecord,
     Item,
     Place,
@@ -94,11 +95,11 @@ class Pair:
         yield self.prompt
         yield from self.answers()
 
-    def news(self, mentions: Mentions, fields: Fields) -> Iterator[Item]:
+    def news(self, fields: Fields) -> Iterator[Item]:
         """The records of what no row has named before."""
-        yield from mentions.prompt(fields, self.prompt)
+        yield from fields.news(self.prompt)
         for answer in self.answers():
-            yield from mentions.answer(fields, answer)
+            yield from with_author(fields, answer)
 
     def gold(self, label: str, source: str, **more: Any) -> GoldRecord:
         return GoldRecord(**self._named(), gold=label, source=source, **more)
@@ -132,6 +133,13 @@ class Pair:
             "second_id": second.id,
             "place": self.prompt.place,
         }
+
+
+def with_author(fields: Fields, record: CompletionRecord) -> Iterator[Item]:
+    """The completion, after its contestant if it has one, unless they were named before."""
+    if record.contestant:
+        yield from fields.news(ContestantRecord(record.contestant, implied=True, place=record.place))
+    yield from fields.news(record)
 
 
 def by_scores(first: Decimal | None, second: Decimal | None) -> Said:

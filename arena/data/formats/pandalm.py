@@ -11,7 +11,6 @@ from arena.data.formats.files import InputFile
 from arena.data.formats.pairs import Pair, Side
 from arena.data.formats.reading import (
     SUBSET_AND_JUDGE,
-    Companions,
     Fields,
     Format,
     Head,
@@ -103,7 +102,7 @@ class Rows:
         return Side(model, model, (text,)) if number == 1 else Side("", f"{model} ({number})", (text,))
 
 
-def _read_test_set(file: InputFile, companions: Companions) -> Iterator[Item]:
+def _read_test_set(file: InputFile) -> Iterator[Item]:
     tests = Rows()
     yield from read_rows(file, tests.read)
     if tests.flags:
@@ -115,9 +114,9 @@ def _read_test_set(file: InputFile, companions: Companions) -> Iterator[Item]:
         yield Note(file.place(), f"{text}; they are kept as answers without a model")
 
 
-def _read_verdicts(file: InputFile, companions: Companions) -> Iterator[Item]:
+def _read_verdicts(file: InputFile) -> Iterator[Item]:
     tests: dict[int, Pair] = {}
-    for other in companions.get(Kind.PAIRS, ()):
+    for other in file.beside.get(Kind.PAIRS, ()):
         rows = Rows()
         for _ in read_rows(other, rows.read):
             pass

@@ -8,7 +8,7 @@ from typing import Any, Final
 from arena.data.formats.files import Form, InputFile
 from arena.data.formats.messages import dialogue, parsed, transcript
 from arena.data.formats.pairs import Pair
-from arena.data.formats.reading import Companions, Fields, Format, Head, Kind, Shape, read_rows
+from arena.data.formats.reading import Fields, Format, Head, Kind, Shape, read_rows
 from arena.data.formats.records import Item
 from arena.data.formats.values import unstorable
 
@@ -33,7 +33,7 @@ def _is_readable(head: Head) -> bool:
     return bool(cells) and cells[0].startswith(("[", "Human:"))
 
 
-def _read(file: InputFile, companions: Companions) -> Iterator[Item]:
+def _read(file: InputFile) -> Iterator[Item]:
     # In a table it is our own file, whose cells are safe in a spreadsheet.
     return read_rows(file, partial(_preferences, set()), own=file.form is Form.CELLS)
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -27,6 +27,12 @@ from arena.texts.visible import contains
 
 T = TypeVar("T")
 
+Named: TypeAlias = PromptRecord | CompletionRecord | ContestantRecord | RaterRecord
+"""What rows name in passing."""
+
+Mentions: TypeAlias = dict[tuple[str, ...], tuple[int, int]]
+"""Hash of the text (0: unknown) and line of each thing that was named."""
+
 NO_REPLY: Final = "null"
 """The text of an answer that is null, which is none."""
 
@@ -44,12 +50,13 @@ class Fields:
     """The fields of one JSON object or table row.
 
     Readers remove their field and return the value, or a stand-in after adding a Problem. With ``cells``,
-    numbers and JSON are texts and an empty cell is no value.
+    numbers and JSON are texts and an empty cell is no value. All rows of a file share what it ``named``.
     """
 
     def __init__(self, given: Mapping[str, Any], place: Place, *, cells: bool = False) -> None:
         self.place = place
         self.problems: list[Problem] = []
+        self.named: Mentions = {}
         self.written = Written(cells=cells, json_texts=cells)
         self._values = dict(given)
         self._shown: Mapping[str, str] = {}
@@ -102,7 +109,7 @@ class Fields:
         other._shown = {
             name: f"{name} (column {column})" for name, column in columns.items() if name != column
         }
-        other.problems = self.problems
+        other.problems, other.named = self.problems, self.named
         return other
 
     def take(self, name: str) -> Any:
@@ -213,6 +220,17 @@ class Fields:
             self.put(single, NO_REPLY)
         return self.turns(single)
 
+    def news(self, *records: Named) -> Iterator[Item]:
+        """The records of what no row has named before; a different text later is a problem."""
+        for record in records:
+            key, texts, what = _name_of(record)
+            said, (known, line) = hash(texts) if texts else 0, self.named.get(key, (0, 0))
+            if key not in self.named or (said and not known):
+                self.named[key] = said, self.place.line
+                yield record
+            elif said and said != known:
+                self.problem("", f"another text for {what} than in {self.place.unit} {line}")
+
     def take_prefixed(self, prefix: str) -> dict[str, Any]:
         """Remove the fields with this prefix; values by the rest of the name."""
         names = [name for name in self._values if name.startswith(prefix)]
@@ -226,6 +244,19 @@ class Fields:
         kept = {name: value for name, value in self._values.items() if name and not (cells and value == "")}
         self._values = {}
         return {**extra, **kept}
+
+
+def _name_of(record: Named) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+    """The key of what a record names, its text, and what messages call it."""
+    if isinstance(record, PromptRecord):
+        texts = (*record.turns, record.input or "") if record.turns else ()
+        return ("prompt", record.subset, record.id), texts, f'prompt "{record.id}"'
+    if isinstance(record, CompletionRecord):
+        name = record.contestant or record.id
+        what = f'the answer of "{name}" to prompt "{record.prompt}"'
+        return ("completion", record.subset, record.prompt, name), record.turns, what
+    name = record.slug if isinstance(record, RaterRecord) else record.name
+    return (type(record).__name__, name), (), name
 
 
 class Kind(IntEnum):
@@ -263,10 +294,6 @@ class Head:
         return self.form is not Form.CELLS
 
 
-Companions: TypeAlias = Mapping[Kind, Sequence[InputFile]]
-"""Files of the same format in the same import, by kind."""
-
-
 class DataSet(NamedTuple):
     """A published data set: how its authors spell it, and what a page says of it in Markdown."""
 
@@ -275,7 +302,7 @@ class DataSet(NamedTuple):
     description: str
 
 
-Read: TypeAlias = Callable[[InputFile, Companions], Iterable[Item]]
+Read: TypeAlias = Callable[[InputFile], Iterable[Item]]
 """Makes the records and problems of a file; may raise BrokenFileError."""
 
 
@@ -340,7 +367,7 @@ Build: TypeAlias = Callable[[Fields], Iterable[Item | None]]
 def by_row(build: Build, note: str = "", *, own: bool = False) -> Read:
     """Reading of files whose rows need nothing but themselves, after a note about the file."""
 
-    def read(file: InputFile, companions: Companions) -> Iterator[Item]:
+    def read(file: InputFile) -> Iterator[Item]:
         if note:
             yield Note(file.place(), note)
         yield from read_rows(file, build, own=own)
@@ -350,7 +377,7 @@ def by_row(build: Build, note: str = "", *, own: bool = False) -> Read:
 
 def left_out(why: str) -> Read:
     """Reading of files of which nothing is imported."""
-    return lambda file, companions: [Note(file.place(), f"left out{why}")]
+    return lambda file: [Note(file.place(), f"left out{why}")]
 
 
 def read_rows(
@@ -368,6 +395,7 @@ def read_rows(
     out, by formats in which the order of rows tells what they are about.
     """
     formulas = _Formulas() if file.form is Form.CELLS else None
+    named: Mentions = {}
     for row in file.rows():
         if (row.place.line if isinstance(row, Problem) else row[0]) in file.left_out:
             pass_by()
@@ -377,6 +405,7 @@ def read_rows(
             continue
         line, given = row
         fields = Fields(given, file.place(line), cells=lenient or formulas is not None)
+        fields.named = named
         if formulas:
             formulas.look_at(fields.place, given)
         if own:
@@ -419,38 +448,3 @@ def _is_number(text: str) -> bool:
 def digest(*texts: str) -> str:
     """An id of texts: 12 hexadecimal digits of their SHA-256."""
     return hashlib.sha256("\n\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-
-class Mentions:
-    """Makes a record of each thing when a row first names it; a different text later is a problem."""
-
-    def __init__(self) -> None:
-        self._contestants: set[str] = set()
-        self._texts: dict[tuple[str, ...], tuple[int, int]] = {}
-        """Hash of the text (0: unknown) and line."""
-
-    def prompt(self, fields: Fields, record: PromptRecord) -> Iterator[Item]:
-        texts = (*record.turns, record.input or "") if record.turns else ()
-        if self._is_news(fields, (record.subset, record.id), texts, f'prompt "{record.id}"'):
-            yield record
-
-    def answer(self, fields: Fields, record: CompletionRecord) -> Iterator[Item]:
-        """The completion, after its contestant if it has one."""
-        name = record.contestant or record.id
-        if record.contestant and name not in self._contestants:
-            self._contestants.add(name)
-            yield ContestantRecord(name=name, implied=True, place=record.place)
-        key = (record.subset, record.prompt, name)
-        if self._is_news(fields, key, record.turns, f'the answer of "{name}" to prompt "{record.prompt}"'):
-            yield record
-
-    def _is_news(self, fields: Fields, key: tuple[str, ...], texts: tuple[str, ...], what: str) -> bool:
-        """Tell whether this is new; a text that contradicts an earlier one is a problem."""
-        known = self._texts.get(key)
-        said = hash(texts) if texts else 0
-        if known is None or (said and not known[0]):
-            self._texts[key] = said, fields.place.line
-            return True
-        if said and said != known[0]:
-            fields.problem("", f"another text for {what} than in {fields.place.unit} {known[1]}")
-        return False

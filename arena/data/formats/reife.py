@@ -11,26 +11,17 @@ from typing import Final
 
 from arena.data.formats.files import InputFile
 from arena.data.formats.pairs import GOLD, OUTPUTS, Pair, Said, no_rating
-from arena.data.formats.reading import (
-    SUBSET_AND_JUDGE,
-    Companions,
-    Fields,
-    Format,
-    Kind,
-    Shape,
-    judge_of,
-    read_rows,
-)
+from arena.data.formats.reading import SUBSET_AND_JUDGE, Fields, Format, Kind, Shape, judge_of, read_rows
 from arena.data.formats.records import Item, RaterRecord
 
 _NAME: Final = re.compile(r"(\w+)\.(.+)\.(\w+)\.(?!round_)(\w+?)(_swap)?(\.round_\d+)?")
 
 
-def _read_pairs(file: InputFile, companions: Companions) -> Iterator[Item]:
+def _read_pairs(file: InputFile) -> Iterator[Item]:
     return read_rows(file, partial(_labelled, file.about.subset or file.cased_stem))
 
 
-def _read_results(file: InputFile, companions: Companions) -> Iterator[Item]:
+def _read_results(file: InputFile) -> Iterator[Item]:
     found = _NAME.fullmatch(file.cased_stem)
     subset, model, _, protocol, _, turn = found.groups() if found else ("",) * 6
     how = f"{protocol}{(turn or '').replace('.', '_')}"

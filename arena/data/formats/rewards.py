@@ -13,7 +13,6 @@ from arena.data.formats.files import InputFile
 from arena.data.formats.pairs import OUTPUTS, Pair, Side, by_scores, score
 from arena.data.formats.reading import (
     SUBSET_AND_JUDGE,
-    Companions,
     Fields,
     Format,
     Head,
@@ -37,7 +36,7 @@ def _judge(file: InputFile, name: str) -> RaterRecord:
     return judge_of(file, name, model=name, order_free=True)
 
 
-def _read_pairs(file: InputFile, companions: Companions) -> Iterator[Item]:
+def _read_pairs(file: InputFile) -> Iterator[Item]:
     judge = _judge(file, file.cased_stem)
     yield judge
     yield from read_rows(file, partial(_pair, judge))
@@ -64,7 +63,7 @@ def _score(fields: Fields, name: str) -> Decimal | None:
     return fields.number(name, least=float(-MAX_SCORE), most=float(MAX_SCORE))
 
 
-def _read_answers(file: InputFile, companions: Companions) -> Iterator[Item]:
+def _read_answers(file: InputFile) -> Iterator[Item]:
     scored = Scored(file)
     yield from read_rows(file, scored.read)
     yield from scored.comparisons()

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from arena.data.formats.files import InputFile
 from arena.data.formats.ours import record_of
-from arena.data.formats.reading import Companions, Fields, Format, Kind, Shape, read_rows
+from arena.data.formats.reading import Fields, Format, Kind, Shape, read_rows
 from arena.data.formats.records import CompletionRecord, ContestantRecord, Item, PromptRecord
 from arena.data.formats.values import json_type
 
@@ -20,14 +20,14 @@ ENDING: Final = "_predictions"
 Key = tuple[str, str]  # instruction and input, stripped
 
 
-def _read_instructions(file: InputFile, companions: Companions) -> Iterator[Item]:
+def _read_instructions(file: InputFile) -> Iterator[Item]:
     # Implied, so that predictions may still introduce their models.
     yield ContestantRecord(name=PEOPLE, kind="people", implied=True, place=file.place())
     yield from read_rows(file, _instruction)
 
 
-def _read_predictions(file: InputFile, companions: Companions) -> Iterator[Item]:
-    known = _known(companions)
+def _read_predictions(file: InputFile) -> Iterator[Item]:
+    known = _known(file)
     if not known:
         reason = "import user_oriented_instructions.jsonl together with the predictions, which have no ids"
         yield file.problem(0, reason)
@@ -66,10 +66,10 @@ def _instances(fields: Fields) -> list[tuple[str, str]]:
     return instances
 
 
-def _known(companions: Companions) -> dict[Key, list[str]]:
+def _known(predictions: InputFile) -> dict[Key, list[str]]:
     """The ids of the prompts by instruction and input."""
     found: dict[Key, list[str]] = {}
-    for file in companions.get(Kind.PROMPTS, ()):
+    for file in predictions.beside.get(Kind.PROMPTS, ()):
         for item in read_rows(file, _instruction):
             if isinstance(item, PromptRecord):
                 key = (item.turns[0].strip(), (item.input or "").strip())

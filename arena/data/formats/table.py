@@ -12,17 +12,8 @@ from typing import Any, Final
 
 from arena.data.formats import ours, verdicts
 from arena.data.formats.files import InputFile
-from arena.data.formats.pairs import Side
-from arena.data.formats.reading import (
-    OPINIONS,
-    Fields,
-    Format,
-    Kind,
-    Mentions,
-    Shape,
-    digest,
-    read_rows,
-)
+from arena.data.formats.pairs import Side, with_author
+from arena.data.formats.reading import OPINIONS, Fields, Format, Kind, Shape, digest, read_rows
 from arena.data.formats.records import (
     FIELDS,
     GOLD,
@@ -377,13 +368,12 @@ COMMON_PROMPT: Final = "comparisons"  # prompt of comparisons that name none
 
 def format_of(mapping: ColumnMapping) -> Format:
     """The format of one table."""
-    return replace(FORMAT, shapes=(Shape(mapping.kind, "", lambda file, _: _Reader(mapping).read(file)),))
+    return replace(FORMAT, shapes=(Shape(mapping.kind, "", _Reader(mapping).read),))
 
 
 class _Reader:
     def __init__(self, mapping: ColumnMapping) -> None:
         self._mapping = mapping
-        self._mentions = Mentions()
         self._values: Counter[str] = Counter()
         self._unknown: dict[str, tuple[Place, str]] = {}
         """Place and field of values without a meaning."""
@@ -440,7 +430,7 @@ class _Reader:
         if not said and mapping.kind is Kind.COMPLETIONS:
             fields = row.under_other_names(values, mapping.columns)
             if prompt := self._prompt(fields, {}):
-                yield from self._mentions.prompt(fields, prompt)
+                yield from fields.news(prompt)
         self._unrated += not said and mapping.kind in OPINIONS
         for column, value in said.items():
             theirs = {**values, mapping.spread: value, mapping.owner: column}
@@ -467,7 +457,7 @@ class _Reader:
         )
         prompt = self._prompt(fields, texts)
         if prompt is not None:
-            yield from self._mentions.prompt(fields, prompt)
+            yield from fields.news(prompt)
         is_known = not self._mapping.verdict or self._translate(fields)
         record = ours.record_of(self._mapping.kind, fields)
         if not is_known or record is None:
@@ -578,7 +568,7 @@ class _Reader:
                 yield from self._answer(fields, pair, Side(contestant, own_id, texts[name]))
 
     def _answer(self, fields: Fields, about: AboutPair | AboutText, side: Side) -> Iterator[Item]:
-        return self._mentions.answer(fields, side.answer(about.prompt, about.subset, fields.place))
+        return with_author(fields, side.answer(about.prompt, about.subset, fields.place))
 
 
 def _joined(columns: Sequence[str], cells: Mapping[str, Any]) -> Any:

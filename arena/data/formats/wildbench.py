@@ -11,21 +11,10 @@ from typing import Any, Final
 
 from arena.data.formats.files import InputFile
 from arena.data.formats.pairs import Pair
-from arena.data.formats.reading import (
-    Companions,
-    DataSet,
-    Fields,
-    Format,
-    Kind,
-    Read,
-    Shape,
-    judge_of,
-    read_rows,
-)
-from arena.data.formats.records import CompletionRecord, Item, PromptRecord, RaterRecord, ScoreRecord
-from arena.data.formats.text_scores import Mentioned, on_scale
+from arena.data.formats.reading import DataSet, Fields, Format, Kind, Read, Shape, by_row, judge_of, read_rows
+from arena.data.formats.records import CompletionRecord, Item, PromptRecord, RaterRecord
+from arena.data.formats.text_scores import graded, judge_by_model, unknown_texts
 
-LOWEST, HIGHEST = 1, 10
 DATA_SET: Final = DataSet(
     "WildBench",
     "Apache-2.0",
@@ -45,7 +34,7 @@ _FOLDER: Final = re.compile(r"eval=(.+)")
 def _by_judge(build: Callable[[InputFile, RaterRecord, Fields], Iterable[Item]]) -> Read:
     """Reading of released files."""
 
-    def read(file: InputFile, companions: Companions) -> Iterator[Item]:
+    def read(file: InputFile) -> Iterator[Item]:
         named = next((found[1] for name in file.folders if (found := _FOLDER.fullmatch(name))), "")
         if not (named or file.about.judge):
             reason = "only its folder, such as eval=gpt-4o, says who the judge is; name the judge"
@@ -64,17 +53,7 @@ def _released(file: InputFile, judge: RaterRecord, fields: Fields) -> Iterator[I
     turns = fields.answer("model_output")
     yield CompletionRecord(prompt=prompt, contestant=model, turns=turns, implied=True, place=fields.place)
     said = fields.mapping("parsed_result") or {}
-    score = on_scale(fields.take("score"), LOWEST, HIGHEST)
-    yield ScoreRecord(
-        prompt=prompt,
-        contestant=model,
-        rater=judge.slug,
-        rater_kind="judge",
-        **score,
-        raw_reply=json.dumps(said, ensure_ascii=False),
-        extra=fields.rest(),
-        place=fields.place,
-    )
+    yield graded(fields, prompt, model, judge.slug, raw_reply=json.dumps(said, ensure_ascii=False))
 
 
 def _pair(file: InputFile, judge: RaterRecord, fields: Fields) -> Iterator[Item]:
@@ -104,22 +83,12 @@ def _pair(file: InputFile, judge: RaterRecord, fields: Fields) -> Iterator[Item]
     yield pair.rated(judge.slug, "judge", points, grades.get(choice), reason=reason, **about)
 
 
-def _table(file: InputFile, companions: Companions) -> Iterator[Item]:
-    return read_rows(file, partial(_row, Mentioned()))
-
-
-def _row(mentioned: Mentioned, fields: Fields) -> Iterator[Item]:
-    judge = fields.required_text("judge")
-    about: dict[str, Any] = {
-        "prompt": fields.required_text("prompt"),
-        "subset": fields.text("subset"),
-        "contestant": fields.required_text("model"),
-        "place": fields.place,
-    }
-    yield from mentioned.records(**about)
-    yield from mentioned.judge(judge, fields.place)
-    score = on_scale(fields.take("score"), LOWEST, HIGHEST)
-    yield ScoreRecord(**about, rater=judge, rater_kind="judge", **score, extra=fields.rest())
+def _row(fields: Fields) -> Iterator[Item]:
+    judge, prompt = fields.required_text("judge"), fields.required_text("prompt")
+    subset, model = fields.text("subset"), fields.required_text("model")
+    yield from unknown_texts(fields, prompt, model, subset=subset)
+    yield from judge_by_model(fields, judge)
+    yield graded(fields, prompt, model, judge, subset=subset)
 
 
 FORMAT: Final = Format(
@@ -131,7 +100,7 @@ FORMAT: Final = Format(
         Shape(Kind.COMPARISONS, "session_id parsed_result model_A model_B", _by_judge(_pair)),
         Shape(Kind.COMPARISONS, "session_id parsed_result assignment", _by_judge(_pair)),
         Shape(Kind.SCORES, "session_id parsed_result model_output score", _by_judge(_released)),
-        Shape(Kind.SCORES, "prompt model judge score output_characters", _table),
+        Shape(Kind.SCORES, "prompt model judge score output_characters", by_row(_row)),
     ),
     told=frozenset({"judge"}),
     data_set=DATA_SET,
