@@ -31,7 +31,7 @@ from schemathesis.specs.openapi.checks import (
 from arena.api.auth import issue_token
 from arena.models import Membership, Rater
 from judging.runs.lifecycle import plan_run, start_run
-from judging.writing import services
+from judging.writing.wanted import Wanted
 from leaderboard.models import Snapshot
 from leaderboard.refreshing import services as leaderboard
 from leaderboard.releases import services as releases
@@ -110,7 +110,7 @@ def world(_one_connection: None) -> Iterator[World]:
     plan_run(run.pk)
     author = make_author(contestant=make_contestant(study=made.study, slug="loop"))
     make_prompt(study=made.study)
-    writing = services.start(author, limit=1)
+    writing = Wanted(limit=1).start(author)
     pair = made.pair("Alpha", "Gamma")
     ids = [make_assignment(pair=pair, rater=rater).public_id for rater in (person, operator, elsewhere)]
     make_question(prompt=pair.prompt)

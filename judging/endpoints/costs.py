@@ -147,6 +147,30 @@ def total(loads: Sequence[Load]) -> Total:
     return Total(calls, prompt, reply, sum((_cost_of(load) for load in loads), NOTHING), currencies.pop())
 
 
+def of_chats(
+    chats: Sequence[Sequence[Mapping[str, str]]],
+    options: Mapping[str, Any],
+    reply: Range,
+    prices: Prices | None,
+    more: Range = NOTHING,
+) -> Total:
+    """What asking with these messages takes. ``reply``: tokens of each; ``more``: that are sent beside."""
+    made = Decimal(len(chats))
+    expected = sum(size(each["content"]) for messages in chats for each in messages) / BYTES_PER_TOKEN
+    most = sum(most_prompt_tokens(messages) for messages in chats) + made * most_option_tokens(options)
+    sent = Range(expected, most) + more
+    count = max(made, Decimal(1))
+    prompt = Range(sent.low / count, None if sent.high is None else sent.high / count)
+    return total([Load(Range(made, made), prompt, reply, prices)])
+
+
+def usual_reply(usual: int, limit: int | None) -> Range:
+    """The tokens of a reply that usually has so many, and its longest."""
+    if limit is None:
+        return Range(Decimal(usual), None)
+    return Range(Decimal(min(usual, limit)), Decimal(limit))
+
+
 def _cost_of(load: Load) -> Range:
     assert load.prices is not None  # noqa: S101 - total has looked
     prompt, reply = load.calls * load.prompt_tokens, load.calls * load.reply_tokens

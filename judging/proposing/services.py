@@ -4,7 +4,6 @@ A row is a request (judging.requests); its reply is committed with the proposals
 """
 
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
@@ -18,7 +17,7 @@ from arena.studies.questions import Wording
 from arena.texts.dialogue import Message
 from judging.endpoints import costs
 from judging.endpoints.client import Reply
-from judging.endpoints.costs import Load, Range, Total
+from judging.endpoints.costs import Total
 from judging.judges.asked import AskedModel, asked_by
 from judging.judges.rights import check_may_ask
 from judging.judges.services import JudgeError, missing_key
@@ -44,16 +43,10 @@ def estimate(judge: Judge, prompts: Sequence[Prompt]) -> Total:
     """What asking about these prompts takes, without retries. Raises JudgeError."""
     _check(judge)
     model = asked_by(judge)
-    [prices] = prices_of([model])
-    asked = [_messages(prompt) for prompt in prompts]
-    sizes = [sum(costs.size(one["content"]) for one in each) for each in asked]
-    bound = sum(costs.most_prompt_tokens(each) for each in asked)
-    bound += len(asked) * costs.most_option_tokens(model.options)
-    count, limit = Decimal(len(asked)), model.reply_limit
-    usual = Decimal(USUAL_REPLY if limit is None else min(USUAL_REPLY, limit))
-    prompt_tokens = Range(sum(sizes) / costs.BYTES_PER_TOKEN / count, bound / count)
-    reply_tokens = Range(usual, None if limit is None else Decimal(limit))
-    return costs.total([Load(Range(count, count), prompt_tokens, reply_tokens, prices)])
+    [price] = prices_of([model])
+    chats = [_messages(prompt) for prompt in prompts]
+    reply = costs.usual_reply(USUAL_REPLY, model.reply_limit)
+    return costs.of_chats(chats, model.options, reply, price)
 
 
 def start(judge: Judge, prompts: Sequence[Prompt], batch: UUID, by: Visitor | None) -> int:

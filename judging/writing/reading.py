@@ -1,23 +1,15 @@
 """Which texts a contestant's model can read, and as which conversations."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from arena.models import Completion
 from arena.texts.dialogue import Message, dialogue
 from judging.endpoints.scoring import Way
-from judging.models import Author, Endpoint, Trace
+from judging.judges.services import JudgeError
+from judging.models import Author, Endpoint, Trace, WritingCall
 
 Text = Trace.Text
-
-
-class Target(NamedTuple):
-    """A text to read."""
-
-    completion: Completion
-    turn: int
-    text: str
 
 
 def source(endpoint: Endpoint, how: str) -> str:
@@ -30,24 +22,45 @@ def way(endpoint: Endpoint) -> Way | None:
     return next((way for way in Way if endpoint.gives.get(way.value)), None)
 
 
-def targets(author: Author, references: bool, limit: int | None) -> list[Target]:
-    """The texts of at most so many answers that have no trace yet."""
+def check_reads(author: Author) -> None:
+    """Raise JudgeError unless a probe has found that the model can read a text."""
+    if not author.endpoint.gives:
+        raise JudgeError(
+            f"Nobody knows yet what the endpoint of {author.contestant.name} gives. Probe it first."
+        )
+    if way(author.endpoint) is None:
+        raise JudgeError(
+            "The endpoint tells nothing about a text that is there. Traces come while it writes."
+        )
+
+
+KEY = ("completion", "turn", "text")
+
+
+def to_read(author: Author, references: bool, limit: int | None) -> list[WritingCall]:
+    """Requests to read the texts of at most so many answers that have no trace yet, not stored."""
     current = author.contestant.completions.filter(is_current=True, is_empty=False).exclude(turns=[])
     rows = current.select_related("prompt").prefetch_related("prompt__references").order_by("prompt", "pk")
-    known = set(
-        Trace.objects.filter(
-            completion__contestant=author.contestant, source=source(author.endpoint, "read")
-        ).values_list("completion", "turn", "text")
+    traces = Trace.objects.filter(
+        completion__contestant=author.contestant, source=source(author.endpoint, "read")
     )
-    asked = set(
-        author.calls.filter(state__in=["waiting", "in_flight"])
-        .exclude(text="")
-        .values_list("completion", "turn", "text")
-    )
-    found: list[Target] = []
+    asked = author.calls.filter(state__in=["waiting", "in_flight"]).exclude(text="")
+    known = {*traces.values_list(*KEY), *asked.values_list(*KEY)}
+    found: list[WritingCall] = []
     answers = 0
     for completion in rows:
-        new = [each for each in _texts(completion, references) if _key(each) not in known | asked]
+        new = [
+            WritingCall(
+                author=author,
+                prompt=completion.prompt,
+                completion=completion,
+                turn=turn,
+                text=text,
+                is_last=True,
+            )
+            for turn, text in _texts(completion, references)
+            if (completion.pk, turn, text) not in known
+        ]
         if new and limit is not None and answers >= limit:
             break
         answers += bool(new)
@@ -55,19 +68,16 @@ def targets(author: Author, references: bool, limit: int | None) -> list[Target]
     return found
 
 
-def _key(target: Target) -> tuple[int, int, str]:
-    return target.completion.pk, target.turn, target.text
-
-
-def _texts(completion: Completion, references: bool) -> Iterator[Target]:
+def _texts(completion: Completion, references: bool) -> Iterator[tuple[int, str]]:
+    """The texts that can be read about an answer: the turn and the kind of each."""
     reference = _reference(completion) if references else []
     for number in range(1, len(completion.prompt.turns) + 1):
         if _has(completion.turns, number):
-            yield Target(completion, number, Text.ANSWER)
+            yield number, Text.ANSWER
             if reference:
-                yield Target(completion, number, Text.ILLUSTRATED)
+                yield number, Text.ILLUSTRATED
         if _has(reference, number):
-            yield Target(completion, number, Text.REFERENCE)
+            yield number, Text.REFERENCE
 
 
 def _has(turns: Sequence[str], number: int) -> bool:
@@ -78,12 +88,11 @@ def _reference(completion: Completion) -> list[str]:
     return next(iter(completion.prompt.reference_turns), [])
 
 
-def messages(target: Target) -> list[Message]:
-    """The conversation whose last message is the text."""
-    completion, number, text = target
+def messages(row: WritingCall, completion: Completion) -> list[Message]:
+    """The conversation whose last message is the text that a request is about."""
     prompt = completion.prompt
     reference = _reference(completion)
-    before = dialogue(prompt.turns, prompt.input, reference) if text == Text.ILLUSTRATED else []
-    answers = (reference if text == Text.REFERENCE else completion.turns)[:number]
-    own = dialogue(prompt.turns[:number], prompt.input, answers)
+    before = dialogue(prompt.turns, prompt.input, reference) if row.text == Text.ILLUSTRATED else []
+    answers = (reference if row.text == Text.REFERENCE else completion.turns)[: row.turn]
+    own = dialogue(prompt.turns[: row.turn], prompt.input, answers)
     return [*before, *own]

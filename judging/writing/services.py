@@ -5,10 +5,8 @@ transaction that commits a reply, and the answer is stored in the one that commi
 about the probabilities of tokens becomes a trace.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any, Final
 
 from django.db import transaction
@@ -22,27 +20,22 @@ from arena.models.signals import announce
 from arena.pages.permissions import Visitor
 from arena.texts.dialogue import Message, dialogue
 from arena.texts.marks import OPENING, without_thinking
-from judging.endpoints import costs
 from judging.endpoints.client import NoReplyError, Reply
-from judging.endpoints.costs import Load, Range, Total
 from judging.endpoints.logprobs import tokens_of_text
 from judging.endpoints.scoring import ToRead, before_answer
 from judging.endpoints.traces import pack
 from judging.judges.asked import AskedModel
 from judging.judges.rights import WHOM_TO_ASK, NotAllowedError, may_ask_models
-from judging.judges.services import JudgeError, MissingError, missing_key
+from judging.judges.services import MissingError
 from judging.models import Author, Trace, WritingCall, WritingRun
 from judging.models.writing import UNANSWERED
 from judging.protocols.replies import ReplyText
 from judging.requests.services import Requests, State
-from judging.spending.budgets import check_models, check_outer
-from judging.spending.purses import open_purse, prices_of
 from judging.writing import reading
-from judging.writing.reading import Target
 
-USUAL_REPLY: Final = 500  # tokens of an answer
 LIVE: Final = (State.WAITING, State.IN_FLIGHT)
-AT_ONCE: Final = 500  # rows of one insert
+RETIRED: Final = "{} is retired, so it writes nothing new."
+CLOSED: Final = "{} is closed, so nothing new is written for it."
 WRITTEN: Final = "written"  # of a completion's extra: the model, how it was sampled, and turns that were cut
 NO_ANSWER: Final = {
     "refused": "The endpoint refused to answer.",
@@ -68,8 +61,9 @@ def author_named(study: str, contestant: str) -> Author:
     )
 
 
-def asked(author: Author) -> AskedModel:
-    return AskedModel.of(author, author.endpoint)
+def asked(author: Author, *, to_read: bool = False) -> AskedModel:
+    model = AskedModel.of(author, author.endpoint)
+    return replace(model, max_tokens=1, temperature=None, options={}) if to_read else model
 
 
 def holes(author: Author) -> QuerySet[Prompt]:
@@ -98,170 +92,9 @@ def _unanswered(author: Author) -> QuerySet[WritingCall]:
     return same.filter(prompt=OuterRef("pk"))
 
 
-def estimate(author: Author, prompts: Sequence[Prompt]) -> Total:
-    """What answers to these prompts take, without retries."""
-    model = asked(author)
-    limit = model.reply_limit
-    usual = USUAL_REPLY if limit is None else min(USUAL_REPLY, limit)
-    # An answer to one turn is sent again with the next.
-    chats = [
-        (dialogue(prompt.turns, prompt.input, [""] * turn), turn)
-        for prompt in prompts
-        for turn in range(len(prompt.turns))
-    ]
-    again = sum(turn for _, turn in chats)
-    more = Range(Decimal(again * usual), None if again and limit is None else Decimal(again * (limit or 0)))
-    reply = Range(Decimal(usual), None if limit is None else Decimal(limit))
-    return _total(model, [messages for messages, _ in chats], more, reply)
-
-
-def estimate_reading(author: Author, targets: Sequence[Target]) -> Total:
-    """What it takes to read these texts, without retries."""
-    one = Range(Decimal(1), Decimal(1))
-    return _total(_reader(author), [reading.messages(each) for each in targets], costs.NOTHING, one)
-
-
-def _total(model: AskedModel, chats: Sequence[list[Message]], more: Range, reply: Range) -> Total:
-    """``more``: tokens that are sent beside those of the chats; ``reply``: of one call."""
-    count = Decimal(max(len(chats), 1))
-    sizes = sum(costs.size(each["content"]) for messages in chats for each in messages)
-    most = sum(costs.most_prompt_tokens(messages) for messages in chats)
-    most += len(chats) * costs.most_option_tokens(model.options)
-    sent = Range(sizes / costs.BYTES_PER_TOKEN, Decimal(most)) + more
-    prompt = Range(sent.low / count, None if sent.high is None else sent.high / count)
-    made = Range(Decimal(len(chats)), Decimal(len(chats)))
-    return costs.total([Load(made, prompt, reply, *prices_of([model]))])
-
-
-def check_start(author: Author, budget: Decimal | None) -> str:
-    """The currency of a new run's budget, "" without one. Raises JudgeError if it cannot start."""
-    contestant = author.contestant
-    if contestant.retired_at:
-        raise JudgeError(f"{contestant.name} is retired, so it writes nothing new.")
-    if contestant.study.is_closed:
-        why = f"{contestant.study.name} is closed, so nothing new is written for it."
-        raise JudgeError(why, "study")
-    return _check_money(author, asked(author), budget)
-
-
-def check_start_reading(author: Author, budget: Decimal | None) -> str:
-    """The same of a run that reads."""
-    if not author.endpoint.gives:
-        raise JudgeError(
-            f"Nobody knows yet what the endpoint of {author.contestant.name} gives. Probe it first."
-        )
-    if reading.way(author.endpoint) is None:
-        raise JudgeError(
-            "The endpoint tells nothing about a text that is there. Traces come while it writes."
-        )
-    return _check_money(author, _reader(author), budget)
-
-
-def _check_money(author: Author, model: AskedModel, budget: Decimal | None) -> str:
-    contestant, models = author.contestant, [model]
-    if problem := missing_key(author.endpoint):
-        raise JudgeError(problem)
-    if budget is not None and budget <= 0:
-        raise JudgeError("The budget must be more than 0.")
-    check_outer(contestant.study, contestant.name, models)
-    return check_models(contestant.name, models) if budget is not None else ""
-
-
-def start(
-    author: Author,
-    limit: int | None = None,
-    budget: Decimal | None = None,
-    by: Visitor | None = None,
-    *,
-    again: bool = False,
-) -> WritingRun:
-    """Have a contestant's model write answers that are missing, at most ``limit``; ``again`` those, too, that
-    it was asked for and did not give. Raises JudgeError."""
-    check_may_spend(by)
-    currency = check_start(author, budget)
-    with _opening(author):
-        prompts = list(to_write(author, again)[:limit])
-        if not prompts:
-            raise JudgeError(_why_nothing(author))
-        run = WritingRun(author=author, limit=limit, wanted=len(prompts), created_by=by)
-        _open(run, budget, currency, f"writes {len(prompts):,} answers")
-        earlier = _begun(author, prompts)
-        rows = [_first(run, prompt, earlier.get(prompt.pk)) for prompt in prompts]
-        WritingCall.objects.bulk_create(rows, batch_size=AT_ONCE)
-    return run
-
-
-def start_reading(
-    author: Author,
-    limit: int | None = None,
-    budget: Decimal | None = None,
-    by: Visitor | None = None,
-    *,
-    references: bool = False,
-) -> WritingRun:
-    """Have a contestant's model read at most ``limit`` of its answers that have no trace; with
-    ``references`` those, too, and the answers after them. Raises JudgeError."""
-    check_may_spend(by)
-    currency = check_start_reading(author, budget)
-    with _opening(author):
-        targets = reading.targets(author, references, limit)
-        if not targets:
-            raise JudgeError(f"{author.contestant.name} has read every text, or is reading it.")
-        run = WritingRun(
-            author=author, kind=WritingRun.Kind.READ, limit=limit, wanted=len(targets), created_by=by
-        )
-        _open(run, budget, currency, f"reads {len(targets):,} texts")
-        WritingCall.objects.bulk_create(
-            (
-                WritingCall(
-                    run=run,
-                    author=author,
-                    prompt=target.completion.prompt,
-                    completion=target.completion,
-                    turn=target.turn,
-                    text=target.text,
-                    is_last=True,
-                )
-                for target in targets
-            ),
-            batch_size=AT_ONCE,
-        )
-    return run
-
-
-def _why_nothing(author: Author) -> str:
-    name = author.contestant.name
-    if count := unanswered(author):
-        return f"{name} was asked for all that is missing. {count:,} replies were no answers: ask again."
-    return f"{name} has an answer to every prompt, or is writing it."
-
-
 def check_may_spend(by: Visitor | None) -> None:
     if not may_ask_models(by):
         raise NotAllowedError(f"The model may cost money. {WHOM_TO_ASK}")
-
-
-@contextmanager
-def _opening(author: Author) -> Iterator[None]:
-    """A transaction that starts a run."""
-    with transaction.atomic():
-        # By the study's lock: two starts at a time must not both find the same missing.
-        Study.objects.select_for_update(no_key=True).get(pk=author.contestant.study_id)
-        yield
-
-
-def _open(run: WritingRun, budget: Decimal | None, currency: str, what: str) -> None:
-    author = run.author
-    run.study = author.contestant.study
-    run.save()
-    open_purse(run, budget, currency)
-    limits = f"Budget: {costs.in_words(budget, currency) if budget is not None else 'none'}."
-    record(
-        Kind.RUN,
-        run.created_by,
-        f"{author.contestant.name} {what}, {author.endpoint}. {limits}",
-        study=run.study,
-    )
 
 
 def cancel(run: WritingRun, by: Visitor | None = None) -> None:
@@ -270,10 +103,6 @@ def cancel(run: WritingRun, by: Visitor | None = None) -> None:
         if WritingRun.objects.filter(pk=run.pk, cancelled_at=None).update(cancelled_at=timezone.now()):
             WritingCall.objects.filter(run=run, state=State.WAITING).delete()
             record(Kind.RUN, by, f"Cancelled: {run}.", study=run.study)
-
-
-def _reader(author: Author) -> AskedModel:
-    return replace(asked(author), max_tokens=1, temperature=None, options={})
 
 
 def _sampling(model: AskedModel) -> dict[str, Any]:
@@ -285,24 +114,24 @@ def _sampling(model: AskedModel) -> dict[str, Any]:
     }
 
 
-def _begun(author: Author, prompts: Iterable[Prompt]) -> dict[int, WritingCall]:
-    """The replies of earlier runs, by prompt, that an answer can go on from: nothing is paid for again."""
+def first_requests(author: Author, prompts: Sequence[Prompt]) -> list[WritingCall]:
+    """The requests with which answers begin; those of earlier runs are gone on from, as they are paid for."""
     same = Q(author=author, text="", state=State.REPLIED, error_kind="", sampling=_sampling(asked(author)))
-    rows = WritingCall.objects.filter(same, prompt__in=prompts).order_by("pk")
-    last = {row.prompt_id: row for row in rows}
-    return {prompt: row for prompt, row in last.items() if not row.is_last}
+    last = {row.prompt_id: row for row in WritingCall.objects.filter(same, prompt__in=prompts).order_by("pk")}
+    return [_first(author, prompt, last.get(prompt.pk)) for prompt in prompts]
 
 
-def _first(run: WritingRun, prompt: Prompt, earlier: WritingCall | None) -> WritingCall:
-    if earlier and dialogue(prompt.turns, prompt.input, _answers(earlier)) == earlier.messages:
-        earlier.prompt = prompt
-        return _next_turn(run, earlier)
-    return WritingCall(run=run, author=run.author, prompt=prompt, is_last=len(prompt.turns) == 1)
+def _first(author: Author, prompt: Prompt, last: WritingCall | None) -> WritingCall:
+    goes_on = last and not last.is_last
+    if last and goes_on and dialogue(prompt.turns, prompt.input, _answers(last)) == last.messages:
+        last.prompt = prompt
+        return _next_turn(last)
+    return WritingCall(author=author, prompt=prompt, is_last=len(prompt.turns) == 1)
 
 
-def _next_turn(run: WritingRun, row: WritingCall) -> WritingCall:
+def _next_turn(row: WritingCall) -> WritingCall:
     return WritingCall(
-        run=run,
+        run_id=row.run_id,
         author_id=row.author_id,
         prompt=row.prompt,
         turn=row.turn + 1,
@@ -325,11 +154,11 @@ class _Writing(Requests[WritingCall]):
     about = "answer"
 
     def asked(self, row: WritingCall) -> AskedModel:
-        return _reader(row.author) if row.text else asked(row.author)
+        return asked(row.author, to_read=bool(row.text))
 
     def messages(self, row: WritingCall) -> list[Message]:
         if row.text and row.completion:
-            return reading.messages(Target(row.completion, row.turn, row.text))
+            return reading.messages(row, row.completion)
         return dialogue(row.prompt.turns, row.prompt.input, _answers(row))
 
     def alike(self, row: WritingCall) -> QuerySet[WritingCall]:
@@ -341,9 +170,9 @@ class _Writing(Requests[WritingCall]):
             is_there = row.completion and row.completion.is_current
             return "" if is_there else "The answer is not there any more."
         if contestant.retired_at:
-            return f"{contestant.name} is retired, so it writes nothing new."
+            return RETIRED.format(contestant.name)
         if row.prompt.study.is_closed:
-            return "The study is closed, so nothing new is written for it."
+            return CLOSED.format("The study")
         if row.turn > 1 and row.sampling != _sampling(asked(row.author)):
             return f"The settings of {contestant.name} changed after the turn before. Start again."
         return ""
@@ -389,7 +218,7 @@ class _Writing(Requests[WritingCall]):
         # Locked: who cancels the run either is seen here, or sees the next turn.
         run = WritingRun.objects.select_for_update(no_key=True).get(pk=row.run_id)
         if not run.cancelled_at:
-            _next_turn(run, row).save()
+            _next_turn(row).save()
 
     def _keep_reading(self, row: WritingCall, reply: Reply) -> None:
         if row.completion is None:

@@ -1,15 +1,27 @@
 """What a run of a contestant's model is to do, as pages, commands and the API ask for it."""
 
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from django.db import transaction
+
+from arena.audit.recording import Kind as EventKind
+from arena.audit.recording import record
+from arena.models import Prompt, Study
 from arena.pages.permissions import Visitor
+from arena.texts.dialogue import dialogue
+from judging.endpoints import costs
 from judging.endpoints.costs import Range, Total, in_words
-from judging.models import Author, WritingRun
-from judging.writing import services
-from judging.writing.reading import targets
+from judging.judges.services import JudgeError, missing_key
+from judging.models import Author, WritingCall, WritingRun
+from judging.spending.budgets import check_models, check_outer
+from judging.spending.purses import open_purse, prices_of
+from judging.writing import reading, services
 
 Kind = WritingRun.Kind
+
+USUAL_REPLY: Final = 500  # tokens of an answer
+AT_ONCE: Final = 500  # rows of one insert
 
 
 class Wanted(NamedTuple):
@@ -21,30 +33,95 @@ class Wanted(NamedTuple):
     again: bool = False
     references: bool = False
 
-    def check(self, author: Author) -> None:
-        """Raises JudgeError if it cannot start."""
-        check = services.check_start_reading if self.kind == Kind.READ else services.check_start
-        check(author, self.budget)
+    @property
+    def reads(self) -> bool:
+        return self.kind == Kind.READ
+
+    def check(self, author: Author) -> str:
+        """The currency of the budget, "" without one. Raises JudgeError if it cannot start."""
+        contestant, models = author.contestant, [services.asked(author, to_read=self.reads)]
+        if self.reads:
+            reading.check_reads(author)
+        elif contestant.retired_at:
+            raise JudgeError(services.RETIRED.format(contestant.name))
+        elif contestant.study.is_closed:
+            raise JudgeError(services.CLOSED.format(contestant.study.name), "study")
+        if problem := missing_key(author.endpoint):
+            raise JudgeError(problem)
+        if self.budget is not None and self.budget <= 0:
+            raise JudgeError("The budget must be more than 0.")
+        check_outer(contestant.study, contestant.name, models)
+        return check_models(contestant.name, models) if self.budget is not None else ""
 
     def estimate(self, author: Author) -> tuple[int, Total]:
         """How many answers to write, or texts to read, and what they take without retries."""
-        if self.kind == Kind.READ:
-            texts = targets(author, self.references, self.limit)
-            return len(texts), services.estimate_reading(author, texts)
-        prompts = list(services.to_write(author, self.again)[: self.limit])
-        return len(prompts), services.estimate(author, prompts)
+        model = services.asked(author, to_read=self.reads)
+        [price] = prices_of([model])
+        if self.reads:
+            texts = [services.door.messages(row) for row in self._requests(author)]
+            one = Range(Decimal(1), Decimal(1))
+            return len(texts), costs.of_chats(texts, model.options, one, price)
+        prompts = self._prompts(author)
+        reply = costs.usual_reply(USUAL_REPLY, model.reply_limit)
+        turns = [(prompt, turn) for prompt in prompts for turn in range(len(prompt.turns))]
+        chats = [dialogue(prompt.turns, prompt.input, [""] * turn) for prompt, turn in turns]
+        # An answer to one turn is sent again with the next.
+        again = Decimal(sum(turn for _, turn in turns))
+        more = Range(again, again) * reply if again else costs.NOTHING
+        return len(prompts), costs.of_chats(chats, model.options, reply, price, more)
 
     def start(self, author: Author, by: Visitor | None = None) -> WritingRun:
-        """Raises JudgeError."""
-        if self.kind == Kind.READ:
-            return services.start_reading(author, self.limit, self.budget, by, references=self.references)
-        return services.start(author, self.limit, self.budget, by, again=self.again)
+        """Have a contestant's model write or read. Raises JudgeError."""
+        services.check_may_spend(by)
+        currency, study = self.check(author), author.contestant.study
+        with transaction.atomic():
+            # By the study's lock: two starts at a time must not both find the same missing.
+            Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+            requests = self._requests(author)
+            if not requests:
+                raise JudgeError(self._why_nothing(author))
+            run = WritingRun.objects.create(
+                author=author,
+                study=study,
+                kind=self.kind,
+                limit=self.limit,
+                wanted=len(requests),
+                created_by=by,
+            )
+            open_purse(run, self.budget, currency)
+            for each in requests:
+                each.run = run
+            WritingCall.objects.bulk_create(requests, batch_size=AT_ONCE)
+            record(EventKind.RUN, by, self._told(author, len(requests), currency), study=study)
+        return run
+
+    def _prompts(self, author: Author) -> list[Prompt]:
+        return list(services.to_write(author, self.again)[: self.limit])
+
+    def _requests(self, author: Author) -> list[WritingCall]:
+        """The requests with which the run begins, not stored."""
+        if self.reads:
+            return reading.to_read(author, self.references, self.limit)
+        return services.first_requests(author, self._prompts(author))
+
+    def _why_nothing(self, author: Author) -> str:
+        name = author.contestant.name
+        if self.reads:
+            return f"{name} has read every text, or is reading it."
+        if count := services.unanswered(author):
+            return f"{name} was asked for all that is missing. {count:,} replies were no answers: ask again."
+        return f"{name} has an answer to every prompt, or is writing it."
+
+    def _told(self, author: Author, count: int, currency: str) -> str:
+        what = f"reads {count:,} texts" if self.reads else f"writes {count:,} answers"
+        budget = in_words(self.budget, currency) if self.budget is not None else "none"
+        return f"{author.contestant.name} {what}, {author.endpoint}. Budget: {budget}."
 
     def in_words(self, author: Author) -> list[tuple[str, str]]:
         """The estimate as pairs of a label and a value."""
         count, taken = self.estimate(author)
         return [
-            ("Texts" if self.kind == Kind.READ else "Answers", f"{count:,}"),
+            ("Texts" if self.reads else "Answers", f"{count:,}"),
             ("Model", str(author.endpoint)),
             ("Calls", f"{taken.calls.low:,}"),
             ("Input tokens", _range(taken.prompt_tokens)),

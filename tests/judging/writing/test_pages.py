@@ -8,6 +8,7 @@ from django.test import Client
 from arena.models import Study, StudyEvent
 from judging.models import Author, Endpoint, Price, WritingCall, WritingRun
 from judging.writing import services
+from judging.writing.wanted import Wanted
 from tests import factories as make
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.working import work_off
@@ -50,12 +51,12 @@ def test_from_a_form_to_answers(staff: Client, model: ChatServer) -> None:
 
 def test_a_run_is_cancelled_and_its_failures_are_told(staff: Client, model: ChatServer, study: Study) -> None:
     author = make.make_author(contestant=make.make_contestant(study=study, slug="loop"), base_url=model.url)
-    run = services.start(author)
+    run = Wanted().start(author)
     staff.post(f"/judging/writing-runs/{run.pk}/cancel/")
     assert not WritingCall.objects.exists()
     assert "cancelled" in staff.get(LOOP).content.decode()
     model.script = lambda body: Answer(status=401, raw=b'{"error": {"message": "<b>no</b>"}}')
-    services.start(author)
+    Wanted().start(author)
     work_off(services.door)
     shown = staff.get(LOOP).content.decode()
     assert "needs a valid key" in shown
@@ -67,7 +68,7 @@ def test_replies_that_are_no_answers_are_shown_and_asked_again(
 ) -> None:
     author = make.make_author(contestant=make.make_contestant(study=study, slug="loop"), base_url=model.url)
     model.script = lambda body: Answer(None, refusal="No.")
-    services.start(author)
+    Wanted().start(author)
     work_off(services.door)
     shown = staff.get(LOOP).content.decode()
     assert "3 of them after a reply that was refused, filtered or empty" in shown
@@ -98,7 +99,7 @@ def test_settings_are_changed_by_name_or_refused(staff: Client, model: ChatServe
 
 def test_who_may_see_and_start(client: Client, model: ChatServer, study: Study) -> None:
     author = make.make_author(contestant=make.make_contestant(study=study, slug="loop"), base_url=model.url)
-    run = services.start(author, limit=1)
+    run = Wanted(limit=1).start(author)
     member = make.make_member(study)
     study.memberships.update(role="operator")
     pages = [PAGE, f"{PAGE}new/", LOOP, f"{LOOP}edit/", f"/judging/writing-runs/{run.pk}/progress/"]

@@ -15,6 +15,7 @@ from judging.models import Author, Trace, WritingCall
 from judging.models.writing import NO_TRACE, errors_of
 from judging.writing import reading, services
 from judging.writing.probing import gifts, probe
+from judging.writing.wanted import Kind, Wanted
 from leaderboard.features.from_traces import measure_missing
 from tests import factories as make
 from tests.judging.endpoints.server import Answer, ChatServer
@@ -89,7 +90,7 @@ def test_a_written_answer_has_a_trace_of_each_turn(author: Author, model: ChatSe
     prompt = make.make_prompt(study=author.contestant.study, turns=["w3 w5", "w6 w7"])
     author.endpoint.gives = {"logprobs": True}
     author.endpoint.save()
-    services.start(author)
+    Wanted().start(author)
     assert work_off(services.door) == 2
     written = Completion.objects.get(prompt=prompt)
     traces = list(Trace.objects.order_by("turn"))
@@ -108,14 +109,14 @@ def test_answers_whose_tokens_spell_another_text_are_counted(author: Author, mod
     model.script = lambda body: Answer(raw=json.dumps({"choices": [choice]}).encode())
     author.endpoint.gives = {"logprobs": True}
     author.endpoint.save()
-    run = services.start(author)
+    run = Wanted().start(author)
     work_off(services.door)
     assert (run.progress.written, errors_of(run)) == (1, [(NO_TRACE, 1)])
     assert not Trace.objects.exists()
 
 
 def test_without_logprobs_nothing_is_asked_and_nothing_kept(author: Author, model: ChatServer) -> None:
-    services.start(author)
+    Wanted().start(author)
     work_off(services.door)
     assert Completion.objects.count() == 1
     assert not Trace.objects.exists()
@@ -128,19 +129,19 @@ def test_texts_are_read_once_and_give_their_features(author: Author, model: Chat
     study = Study.objects.get()
     answer = make.make_completion(prompt=study.prompts.get(), contestant=author.contestant, turns=[ANSWER])
     with pytest.raises(JudgeError, match="Probe it first"):
-        services.start_reading(author)
+        Wanted(Kind.READ).start(author)
     probe(author)
-    services.start_reading(author)
+    Wanted(Kind.READ).start(author)
     work_off(services.door)
     revision = Study.objects.get().revision
     assert Trace.objects.get().source.endswith(", read")
-    run = services.start_reading(author, references=True)
+    run = Wanted(Kind.READ, references=True).start(author)
     assert work_off(services.door) == 2  # the answer itself was read before
     assert run.progress.written == 2
     assert Study.objects.get().revision == revision + 2
     assert set(Trace.objects.values_list("text", flat=True)) == {"answer", "illustrated", "reference"}
     with pytest.raises(JudgeError, match="has read every text"):
-        services.start_reading(author, references=True)
+        Wanted(Kind.READ, references=True).start(author)
     measure_missing(study)
     values = dict(CompletionFeature.objects.filter(completion=answer).values_list("name", "value"))
     tokens = WORDS.cut(plain(dialogue(["w3 w5"], "", [ANSWER])))
@@ -160,7 +161,7 @@ def test_a_text_that_is_gone_is_not_read(author: Author, model: ChatServer) -> N
     )
     probe(author)
     asked = len(model.requests)
-    run = services.start_reading(author)
+    run = Wanted(Kind.READ).start(author)
     Completion.objects.filter(pk=answer.pk).update(is_current=False)
     work_off(services.door)
     assert (run.progress.failed, len(model.requests)) == (1, asked)

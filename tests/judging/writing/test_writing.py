@@ -20,6 +20,7 @@ from judging.protocols.replies import ReplyText
 from judging.spending.budgets import set_budget
 from judging.writing import services
 from judging.writing.api import WritingRunOut
+from judging.writing.wanted import Wanted
 from tests import factories as make
 from tests.judging.endpoints.server import Answer, ChatServer, text_of
 from tests.judging.working import work_off
@@ -66,7 +67,7 @@ def due_now() -> None:
 
 
 def test_holes_are_filled_turn_by_turn(author: Author, model: ChatServer) -> None:
-    run = services.start(author)
+    run = Wanted().start(author)
     assert work_off(services.door) == 4
     assert len(written(author)) == 3
     assert written(author)[-1] == ["Answer to Name a river.\n\nEurope", "Answer to Another one."]
@@ -89,7 +90,7 @@ def test_holes_are_filled_turn_by_turn(author: Author, model: ChatServer) -> Non
     }
     assert not services.holes(author).exists()
     with pytest.raises(JudgeError, match="an answer to every prompt"):
-        services.start(author)
+        Wanted().start(author)
     assert StudyEvent.objects.filter(kind="run", note__startswith="Loop writes 3 answers").count() == 1
 
 
@@ -99,7 +100,7 @@ def test_an_answer_is_stored_as_an_import_stores_it(author: Author, model: ChatS
         prompt=services.holes(author)[0], contestant=author.contestant, turns=[], extra={"kept": 1}
     )
     revision = Study.objects.get().revision
-    run = services.start(author, limit=1)
+    run = Wanted(limit=1).start(author)
     work_off(services.door)
     empty.refresh_from_db()
     assert (empty.turns, empty.extra["kept"]) == (["I am Loop, made by Loopcorp."], 1)
@@ -110,7 +111,7 @@ def test_an_answer_is_stored_as_an_import_stores_it(author: Author, model: ChatS
 
 def test_an_answer_with_an_unknown_end_is_kept_and_told(author: Author, model: ChatServer) -> None:
     model.script = lambda body: Answer("The Rhine", finish_reason="banana")
-    run = services.start(author, limit=2)
+    run = Wanted(limit=2).start(author)
     work_off(services.door)
     assert (run.progress.written, run.progress.left_out) == (2, 0)
     assert errors_of(run) == [(UNKNOWN_END.format("banana"), 2)]
@@ -133,7 +134,7 @@ def test_a_reply_that_is_no_answer_is_paid_once_and_becomes_none(
 ) -> None:
     good = model.script
     model.script = lambda body: reply
-    run = services.start(author, limit=2)
+    run = Wanted(limit=2).start(author)
     assert work_off(services.door) == 2
     assert written(author) == []
     told = run.progress
@@ -148,19 +149,19 @@ def test_a_reply_that_is_no_answer_is_paid_once_and_becomes_none(
     # Another run asks about the rest alone, and about these only if it is told to.
     model.script = good
     assert (services.holes(author).count(), services.unanswered(author)) == (3, 2)
-    services.start(author)
+    Wanted().start(author)
     work_off(services.door)
     assert len(written(author)) == 1
     with pytest.raises(JudgeError, match="2 replies were no answers: ask again"):
-        services.start(author)
-    services.start(author, again=True)
+        Wanted().start(author)
+    Wanted(again=True).start(author)
     work_off(services.door)
     assert (len(written(author)), services.unanswered(author)) == (3, 0)
 
 
 def test_other_settings_are_another_question(author: Author, model: ChatServer) -> None:
     model.script = lambda body: Answer("")
-    services.start(author)
+    Wanted().start(author)
     work_off(services.door)
     Author.objects.update(temperature=1.0)
     changed = Author.objects.get()
@@ -171,11 +172,11 @@ def test_a_refused_turn_is_asked_again_after_those_before(author: Author, model:
     Prompt.objects.exclude(pk=Prompt.objects.latest("pk").pk).delete()
     good = model.script
     model.script = lambda body: good(body) if len(body["messages"]) == 1 else Answer(None, refusal="No.")
-    run = services.start(author)
+    run = Wanted().start(author)
     assert work_off(services.door) == 2
     assert (run.progress.unanswered, written(author)) == (1, [])
     model.script = good
-    services.start(author, again=True)
+    Wanted(again=True).start(author)
     assert work_off(services.door) == 1
     assert written(author) == [["Answer to Name a river.\n\nEurope", "Answer to Another one."]]
 
@@ -186,7 +187,7 @@ def test_an_answer_about_thinking_is_one() -> None:
 
 
 def test_an_answer_that_came_meanwhile_stays(author: Author) -> None:
-    run = services.start(author, limit=1)
+    run = Wanted(limit=1).start(author)
     row = WritingCall.objects.get()
     other = make.make_completion(prompt=row.prompt, contestant=author.contestant)
     work_off(services.door)
@@ -197,7 +198,7 @@ def test_an_answer_that_came_meanwhile_stays(author: Author) -> None:
 def test_a_failure_is_retried_and_one_that_all_meet_ends_the_run(author: Author, model: ChatServer) -> None:
     good = model.script
     model.script = lambda body: Answer(status=500, raw=b"{}")
-    run = services.start(author)
+    run = Wanted().start(author)
     work_off(services.door)
     assert run.progress.left == 3
     model.script = good
@@ -206,7 +207,7 @@ def test_a_failure_is_retried_and_one_that_all_meet_ends_the_run(author: Author,
     assert run.progress.written == 3
     Completion.objects.filter(contestant=author.contestant).delete()
     model.script = lambda body: Answer(status=401, raw=b"{}")
-    asked, again = len(model.requests), services.start(author)
+    asked, again = len(model.requests), Wanted().start(author)
     work_off(services.door)
     assert (again.progress.failed, len(model.requests) - asked) == (3, 1)
     assert "needs a valid key" in WritingCall.objects.filter(run=again)[0].error
@@ -217,7 +218,7 @@ def test_cancelling_between_turns_keeps_what_is_paid_for(
 ) -> None:
     long = Prompt.objects.latest("pk")
     Prompt.objects.exclude(pk=long.pk).delete()
-    run = services.start(author)
+    run = Wanted().start(author)
 
     def cancelling() -> Answer:
         services.cancel(run)
@@ -231,7 +232,7 @@ def test_cancelling_between_turns_keeps_what_is_paid_for(
     assert (run.progress.dropped, run.progress.left) == (1, 0)
     row.refresh_from_db()
     assert (row.state, row.raw_reply) == ("replied", "Rhine")
-    again = services.start(author)
+    again = Wanted().start(author)
     assert work_off(services.door) == 1
     assert written(author) == [["Rhine", "Answer to Another one."]]
     assert again.progress.written == 1
@@ -239,7 +240,7 @@ def test_cancelling_between_turns_keeps_what_is_paid_for(
 
 def test_no_answer_mixes_models(author: Author, monkeypatch: pytest.MonkeyPatch) -> None:
     Prompt.objects.exclude(pk=Prompt.objects.latest("pk").pk).delete()
-    run = services.start(author)
+    run = Wanted().start(author)
 
     def changing() -> Answer:
         Author.objects.update(temperature=1.0)
@@ -250,13 +251,13 @@ def test_no_answer_mixes_models(author: Author, monkeypatch: pytest.MonkeyPatch)
         work_off(services.door)
     assert (written(author), run.progress.failed) == ([], 1)
     assert "changed after the turn before" in WritingCall.objects.latest("pk").error
-    services.start(Author.objects.get())
+    Wanted().start(Author.objects.get())
     assert work_off(services.door) == 2
     assert written(author)[0][0] != "Rhine"
 
 
 def test_a_dead_process_repeats_no_committed_reply(author: Author, model: ChatServer) -> None:
-    run = services.start(author)
+    run = Wanted().start(author)
     past = timezone.now() - timedelta(seconds=1)
     first = WritingCall.objects.earliest("pk")
     WritingCall.objects.filter(pk=first.pk).update(state="in_flight", attempt=1, deadline=past)
@@ -269,18 +270,18 @@ def test_a_dead_process_repeats_no_committed_reply(author: Author, model: ChatSe
 
 
 def test_a_retired_model_writes_nothing_new(author: Author, model: ChatServer) -> None:
-    run = services.start(author)
+    run = Wanted().start(author)
     Contestant.objects.filter(pk=author.contestant_id).update(retired_at=timezone.now())
     work_off(services.door)
     assert (run.progress.failed, len(model.requests)) == (3, 0)
     author.refresh_from_db()
     with pytest.raises(JudgeError, match="is retired"):
-        services.start(author)
+        Wanted().start(author)
 
 
 def test_the_run_ends_where_a_budget_does(author: Author, model: ChatServer) -> None:
     set_budget(author.contestant.study, Decimal("0.003"), "USD")
-    run = services.start(author, budget=Decimal("0.0015"))
+    run = Wanted(budget=Decimal("0.0015")).start(author)
     work_off(services.door)
     told = run.progress
     assert told.cost is not None
@@ -292,14 +293,14 @@ def test_the_run_ends_where_a_budget_does(author: Author, model: ChatServer) -> 
     Author.objects.update(max_tokens=None)
     unlimited = Author.objects.get()
     with pytest.raises(JudgeError, match="needs the longest reply"):
-        services.start(unlimited)
+        Wanted().start(unlimited)
 
 
 def test_a_run_in_which_nothing_works_stops(author: Author, model: ChatServer) -> None:
     for _ in range(30):
         make.make_prompt(study=author.contestant.study)
     model.script = lambda body: Answer(status=400, raw=b'{"error": {"message": "Invalid model name"}}')
-    run = services.start(author)
+    run = Wanted().start(author)
     work_off(services.door)
     assert len(model.requests) == 10
     told = dict(errors_of(run))
@@ -312,7 +313,7 @@ def test_a_run_in_which_nothing_works_stops(author: Author, model: ChatServer) -
 
 def test_only_who_may_spend_starts(author: Author) -> None:
     with pytest.raises(JudgeError, match="Ask a superuser"):
-        services.start(author, by=make.make_user(is_staff=True, paid_runs=False))
+        Wanted().start(author, make.make_user(is_staff=True, paid_runs=False))
     assert not WritingRun.objects.exists()
 
 
@@ -333,7 +334,7 @@ def test_whatever_happens_no_budget_is_passed(happens: list[str], budget: int) -
     author = Author.objects.get()
     Completion.objects.filter(contestant=author.contestant).delete()
     WritingRun.objects.all().delete()
-    run = services.start(author, budget=Decimal(budget) / 10_000)
+    run = Wanted(budget=Decimal(budget) / 10_000).start(author)
     coming = list(happens)
 
     def answer() -> Answer:
