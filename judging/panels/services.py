@@ -1,6 +1,7 @@
 """Panels: several judges as one rater, whose verdicts follow from theirs."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,10 +18,8 @@ from judging.runs import queue
 POINTS: Final = {"majority": 3, "mean": 8}  # points of the rating scale by rule
 
 
-@dataclass(frozen=True)
-class Opinion:
-    rating: int | None
-    points: int
+Opinion = tuple[int | None, int]
+"""A rating, None without one, and the points of its scale."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def combined(rule: str, opinions: Sequence[Opinion], *, middle_to_second: bool) 
     middle, so that both sides are treated alike. A mean in the very middle has no point:
     ``middle_to_second`` gives it to a side, which the caller must draw fairly.
     """
-    given = [(one.rating, one.points) for one in opinions if one.rating is not None]
+    given = [(rating, of) for rating, of in opinions if rating is not None]
     points = POINTS[rule]
     if not given:
         return PanelVerdict(None, points)
@@ -67,14 +66,6 @@ def _majority(sides: Sequence[int]) -> int:
 
 Showing = tuple[int, bool, int]
 """A pair, its order and its repeat number: what members' ratings must have in common."""
-
-
-@dataclass(frozen=True)
-class _MemberRating:
-    pk: int
-    rating: int | None
-    points: int
-    expected: float | None
 
 
 @storing()
@@ -136,7 +127,7 @@ def convene(panel_id: int) -> int:
         return 0
     panel.seen = _newest(panel)
     panel.save(update_fields=["seen"])
-    members = {judge.rater_id: judge.name for judge in panel.members.select_related("rater")}
+    members = dict(panel.members.values_list("rater", "rater__name"))
     answered = Comparison.objects.current().filter(rater__in=members).order_by()
     studies = Study.objects.filter(pk__in=answered.values("study").distinct())
     # They count as no ratings of their pairs, and closing a study does not end them: they say nothing new.
@@ -146,19 +137,18 @@ def convene(panel_id: int) -> int:
 
 
 def _verdicts(panel: Panel, members: dict[int, str], study: Study) -> Iterator[Comparison]:
-    ratings: dict[Showing, dict[int, _MemberRating]] = {}
+    ratings: dict[Showing, dict[int, Comparison]] = defaultdict(dict)
     current = Comparison.objects.current().filter(study=study, status__in=["scored", "unscored"])
     both = current.filter(rater__in=[panel.rater_id, *members]).order_by("pk")
     for one in both.only("pair", "swapped", "repeat", "rater", "rating", "points", "expected"):
-        by_rater = ratings.setdefault((one.pair_id, one.swapped, one.repeat), {})
-        by_rater[one.rater_id] = _MemberRating(one.pk, one.rating, one.points, one.expected)
+        ratings[one.pair_id, one.swapped, one.repeat][one.rater_id] = one
     for (pair, swapped, repeat), by_rater in ratings.items():
         own = by_rater.pop(panel.rater_id, None)
         if len(by_rater) < len(members):
             continue
         verdict = combined(
             panel.rule,
-            [Opinion(one.rating, one.points) for one in by_rater.values()],
+            [(one.rating, one.points) for one in by_rater.values()],
             # The same answer in both orders, and each of the two for half of all pairs.
             middle_to_second=bool(pair % 2) != swapped,
         )
@@ -175,13 +165,13 @@ def _verdicts(panel: Panel, members: dict[int, str], study: Study) -> Iterator[C
             reason="" if verdict.rating else Comparison.Reason.UNDECIDED,
             expected=verdict.mean,
             rationale="\n".join(_reasons(members, by_rater, verdict)),
-            revises_id=own.pk if own else None,
+            revises=own,
             source=Comparison.Source.PANEL,
         )
 
 
 def _reasons(
-    members: Mapping[int, str], by_rater: Mapping[int, _MemberRating], verdict: PanelVerdict
+    members: Mapping[int, str], by_rater: Mapping[int, Comparison], verdict: PanelVerdict
 ) -> Iterator[str]:
     """Lines of a rationale: each member's rating, and the mean before it was rounded."""
     for rater, said in sorted(by_rater.items()):

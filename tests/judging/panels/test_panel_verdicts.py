@@ -11,7 +11,7 @@ from judging.panels.services import Opinion, PanelVerdict, combined
 
 OPINIONS = st.lists(
     st.sampled_from(scales.POINTS).flatmap(
-        lambda points: st.builds(Opinion, st.none() | st.integers(1, points), st.just(points))
+        lambda points: st.tuples(st.none() | st.integers(1, points), st.just(points))
     ),
     min_size=1,
     max_size=7,
@@ -20,7 +20,7 @@ RULES = st.sampled_from(["majority", "mean"])
 
 
 def of_eight(*ratings: int | None) -> list[Opinion]:
-    return [Opinion(rating, 8) for rating in ratings]
+    return [(rating, 8) for rating in ratings]
 
 
 @pytest.mark.parametrize(
@@ -39,9 +39,9 @@ def test_the_majority_takes_a_side(ratings: tuple[int | None, ...], rating: int 
 
 
 def test_ties_of_members_count_against_a_majority() -> None:
-    tie = Opinion(2, 3)
-    assert combined("majority", [Opinion(1, 3), tie, tie], middle_to_second=True).rating == 2
-    assert combined("majority", [Opinion(1, 3), Opinion(1, 8), tie], middle_to_second=True).rating == 1
+    tie = (2, 3)
+    assert combined("majority", [(1, 3), tie, tie], middle_to_second=True).rating == 2
+    assert combined("majority", [(1, 3), (1, 8), tie], middle_to_second=True).rating == 1
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_mean_in_the_very_middle_goes_where_it_is_told_on_a_common_axis() -> N
     ratings = of_eight(4, 5)
     assert combined("mean", ratings, middle_to_second=False) == PanelVerdict(4, 8, 4.5)
     assert combined("mean", ratings, middle_to_second=True) == PanelVerdict(5, 8, 4.5)
-    opinions = [Opinion(2, 2), Opinion(2, 3), Opinion(8, 8)]  # 1, 0 and 1 on the axis from -1 to 1
+    opinions = [(2, 2), (2, 3), (8, 8)]  # 1, 0 and 1 on the axis from -1 to 1
     verdict = combined("mean", opinions, middle_to_second=False)
     assert verdict.mean == pytest.approx(4.5 + 3.5 * 2 / 3)
 
@@ -72,7 +72,7 @@ def test_a_mean_in_the_very_middle_goes_where_it_is_told_on_a_common_axis() -> N
 @given(OPINIONS, RULES, st.booleans())
 def test_both_sides_are_treated_alike(opinions: list[Opinion], rule: str, second: bool) -> None:
     verdict = combined(rule, opinions, middle_to_second=second)
-    turned = [Opinion(one.rating and scales.mirror(one.rating, one.points), one.points) for one in opinions]
+    turned = [(rating and scales.mirror(rating, points), points) for rating, points in opinions]
     other = combined(rule, turned, middle_to_second=not second)
     expected = verdict.rating and scales.mirror(verdict.rating, verdict.points)
     assert other.rating == expected
@@ -83,7 +83,7 @@ def test_a_mean_becomes_the_nearest_point_and_a_half_the_one_further_out(
     opinions: list[Opinion], second: bool
 ) -> None:
     verdict = combined("mean", opinions, middle_to_second=second)
-    given_ratings = [(one.rating, one.points) for one in opinions if one.rating is not None]
+    given_ratings = [(rating, points) for rating, points in opinions if rating is not None]
     if verdict.rating is None:
         assert given_ratings == []
         return
