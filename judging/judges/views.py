@@ -1,64 +1,34 @@
 import json
-from collections.abc import Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 from django import forms
 from django.contrib import messages
-from django.db import transaction
-from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_safe
 
-from arena.data.json_input import JSONInput
 from arena.models import Study
 from arena.pages.counts import up_to
-from arena.pages.operating import refuse
 from arena.pages.permissions import Visitor, staff_only
-from judging.judges.forms import AskedForm, values_of
-from judging.judges.rights import check_may_change_what_is_asked
+from judging.judges.forms import AskedForm, ObjectField, values_of
 from judging.judges.services import (
-    MOST_TOKENS,
     SETTINGS,
-    JudgeError,
     configure_judge,
     create_judge,
-    enter_price,
     missing_key,
     slug_of,
 )
-from judging.models import Judge
+from judging.models import Endpoint, Judge
 from judging.protocols.answer_scales import FORMS, POINTS
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.customization import MOST_SAMPLES, text_name
 from judging.protocols.description import calls, described
 from judging.protocols.protocol import Task
 
-MAIN = ("name", "model", "base_url", "api_key_env", "prompt_price", "reply_price", "protocol")
-"""Fields that a judge needs; all else has a default."""
-
-ADVANCED: dict[str, tuple[str, ...]] = {
-    "Name and price": ("slug", "currency"),
-    "How it is asked": (
-        "form",
-        "points",
-        "parameters",
-        "samples",
-        "rates_criteria",
-        "wording_files",
-        "own_wording",
-    ),
-    "Sampling": ("temperature", "max_tokens", "options", "logprobs"),
-    "Pace": ("timeout", "concurrency", "requests_per_minute", "tokens_per_minute"),
-    "Runs": ("both_orders", "active"),
-    "Simulation": ("provider", "simulation"),
-}
-
-OF_ALL = [*MAIN, *(name for names in ADVANCED.values() for name in names)]
-CONFIG_FIELDS = [name for name in SETTINGS if name in OF_ALL]
+CONFIG_FIELDS = [name for name in SETTINGS if name != "wording"]
 NOT_COPIED = {"protocol", "form", "points", "parameters", "active"}
 """Fields that another judge of the same model sets anew."""
 
@@ -92,7 +62,6 @@ TASKS = {
         "requirements is recommended: it asks about one requirement after the other, as InFoBench does.",
     ),
 }
-OF_JSON = ("options", "simulation", "parameters")
 OF_PAIRS = ("form", "points", "rates_criteria", "both_orders")  # fields of judges that compare
 
 LONGEST_WORDING = 100_000  # bytes of a file with the wording of one text
@@ -108,8 +77,24 @@ class ManyFiles(forms.FileField):
         return [super(ManyFiles, self).clean(one, initial) for one in given if one]
 
 
-class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
-    """Rules live in judging.judges.services; this only shows them."""
+class JudgeForm(AskedForm[Judge]):
+    MAIN = ("name", "model", "base_url", "api_key_env", "prompt_price", "reply_price", "protocol")
+    ADVANCED = {
+        "Name and price": ("slug", "currency"),
+        "How it is asked": (
+            "form",
+            "points",
+            "parameters",
+            "samples",
+            "rates_criteria",
+            "wording_files",
+            "own_wording",
+        ),
+        "Sampling": ("temperature", "max_tokens", "options", "logprobs"),
+        "Pace": ("timeout", "concurrency", "requests_per_minute", "tokens_per_minute"),
+        "Runs": ("both_orders", "active"),
+        "Simulation": ("provider", "simulation"),
+    }
 
     name = forms.CharField(max_length=200, help_text="Readers see it on the leaderboard.")
     slug = forms.SlugField(
@@ -121,17 +106,16 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
         help_text="Text files that replace texts of the protocol, each named like its text, e.g. rate.txt. "
         'Write "__" for the slash of a text such as prepair/compare.',
     )
-    field_order = OF_ALL
 
     class Meta:
         model = Judge
         fields = CONFIG_FIELDS
         field_classes = {
-            **dict.fromkeys(OF_JSON, JSONInput),
+            **AskedForm.SAMPLING,
+            "simulation": ObjectField,
+            "parameters": ObjectField,
             "samples": up_to(MOST_SAMPLES),
-            "max_tokens": up_to(MOST_TOKENS),
         }
-        widgets = dict.fromkeys(OF_JSON, forms.Textarea(attrs={"rows": 3, "class": "mono"}))
         labels = {"provider": "Kind"}
         help_texts = {
             "parameters": 'Those that differ from the protocol\'s defaults, e.g. {"rules": false}.',
@@ -142,7 +126,6 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, task: str = Task.COMPARE, **kwargs: Any) -> None:
         """The protocol decides the task of a judge; ``task`` is that of a new one without a protocol."""
         super().__init__(*args, **kwargs)
-        self.add_fields_of_endpoint()
         del self.fields["vocabulary"]  # of models that write
         self.fields["base_url"].required = False  # of simulated judges
         self.fields["model"].required = self.data.get("provider") != Judge.Provider.SIMULATED
@@ -173,7 +156,7 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
                 widget=forms.CheckboxSelectMultiple,
                 help_text="Untick a text to use the protocol's again.",
             )
-        self.order_fields(self.field_order)
+        self.order_fields([*self.MAIN, *chain.from_iterable(self.ADVANCED.values())])
 
     def offer_scales_of(self, protocol: str) -> None:
         """Offer only this protocol's answer scales, replacing the field on the page."""
@@ -187,19 +170,6 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
         """The tasks that a new judge can have."""
         return [] if self.instance.pk else [(task, one.word, one.question) for task, one in TASKS.items()]
 
-    @property
-    def main(self) -> list[BoundField]:
-        return [self[name] for name in MAIN]
-
-    @property
-    def groups(self) -> Iterator[tuple[str, list[BoundField]]]:
-        for title, names in ADVANCED.items():
-            yield title, [self[name] for name in names if name in self.fields]
-
-    @property
-    def has_advanced_errors(self) -> bool:
-        return any(name not in MAIN for name in self.errors)
-
     def clean_slug(self) -> str:
         """The given one; for a new judge without one, made of the name."""
         slug: str = self.cleaned_data["slug"]
@@ -210,14 +180,6 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
         points: int = self.cleaned_data["points"]
         offered = POINTS.get(self.cleaned_data.get("form", "likert"), (points,))
         return offered[0] if len(offered) == 1 else points
-
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or {}
-        for name in OF_JSON:
-            cleaned[name] = cleaned.get(name) or {}
-            if not isinstance(cleaned[name], dict):
-                self.add_error(name, 'Enter a JSON object such as {"top_p": 0.9}.')
-        return cleaned
 
     def clean_wording_files(self) -> dict[str, str]:
         wording = {}
@@ -231,17 +193,17 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
                 raise forms.ValidationError(f"{file.name} is not a text file in UTF-8.") from error
         return wording
 
-    def _post_clean(self) -> None:
-        """Nothing: the service checks the whole judge, and a form must not change the row before it has."""
+    def endpoint(self) -> Endpoint | None:
+        is_simulated = self.cleaned_data["provider"] == Judge.Provider.SIMULATED
+        return None if is_simulated else super().endpoint()
 
     def wanted(self) -> Judge:
         """The judge as the valid form describes it, not stored."""
         given = self.cleaned_data
         kept = {name: self.instance.wording[name] for name in given.get("own_wording", ())}
-        is_simulated = given["provider"] == Judge.Provider.SIMULATED
         return Judge(
             **{name: given[name] for name in CONFIG_FIELDS if name in given},
-            endpoint=None if is_simulated else self.endpoint(),
+            endpoint=self.endpoint(),
             wording=kept | given["wording_files"],
         )
 
@@ -252,24 +214,8 @@ class JudgeForm(AskedForm, forms.ModelForm):  # type: ignore[type-arg]
         others = Judge.objects.filter(endpoint=endpoint).exclude(pk=self.instance.pk) if endpoint else ()
         return [judge.name for judge in others]
 
-    def store(self, by: Visitor) -> Judge | None:
-        """The stored judge; None, with an error of the form, if that cannot be."""
-        given = self.cleaned_data
-        try:
-            with transaction.atomic():
-                if self.wanted().endpoint:
-                    self.check_rights(by, is_stored=bool(self.instance.pk))
-                elif self.instance.pk:
-                    check_may_change_what_is_asked(by)
-                stored = self._stored(given["slug"], given["name"], by)
-                if stored.endpoint:
-                    enter_price(stored.endpoint, self.prices, by)
-                return stored
-        except JudgeError as error:
-            refuse(self, error.field, str(error))
-            return None
-
-    def _stored(self, slug: str, name: str, by: Visitor) -> Judge:
+    def stored(self, by: Visitor) -> Judge:
+        slug, name = self.cleaned_data["slug"], self.cleaned_data["name"]
         if not self.instance.pk:
             return create_judge(slug, name, self.wanted(), by)
         fresh = Judge.objects.whole().get(pk=self.instance.pk)

@@ -4,20 +4,17 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from arena.data.json_input import JSONInput
 from arena.models import Contestant, Study
-from arena.pages.counts import up_to
 from arena.pages.operating import refuse
 from arena.pages.permissions import Visitor, staff_only
 from judging.judges.forms import AmountField, AskedForm, values_of
 from judging.judges.rights import may_ask_models
-from judging.judges.services import MOST_TOKENS, JudgeError, enter_price, missing_key
+from judging.judges.services import JudgeError, missing_key
 from judging.models import Author, WritingProgress, WritingRun
 from judging.models.writing import errors_of, progress_of
 from judging.writing import reading, services
@@ -36,67 +33,42 @@ KINDS = [
     (REFERENCES, "reads its answers and the reference answers"),
 ]
 
-MAIN = ("name", "model", "base_url", "api_key_env", "prompt_price", "reply_price")
-ADVANCED = {
-    "Sampling": SAMPLING,
-    "Price": ("currency",),
-    "Probabilities": ("vocabulary",),
-    "Pace": ("timeout", "concurrency", "requests_per_minute", "tokens_per_minute"),
-}
 
+class AuthorForm(AskedForm[Author]):
+    MAIN = ("name", "model", "base_url", "api_key_env", "prompt_price", "reply_price")
+    ADVANCED = {
+        "Sampling": SAMPLING,
+        "Price": ("currency",),
+        "Probabilities": ("vocabulary",),
+        "Pace": ("timeout", "concurrency", "requests_per_minute", "tokens_per_minute"),
+    }
 
-class AuthorForm(AskedForm):
     name = forms.CharField(
         max_length=200, help_text="As in the study. A name that is not there yet is added to its models."
     )
 
-    def __init__(self, *args: Any, study: Study, author: Author | None, **kwargs: Any) -> None:
+    class Meta:
+        model = Author
+        fields = SAMPLING
+        field_classes = AskedForm.SAMPLING
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._study, self._author = study, author
-        self.add_fields_of_endpoint()
-        kinds = {"options": JSONInput, "max_tokens": up_to(MOST_TOKENS)}
-        self.fields |= forms.fields_for_model(Author, SAMPLING, field_classes=kinds)
-        self.fields["options"].widget = forms.Textarea(attrs={"rows": 3, "class": "mono"})
-        if author:
+        self._study = study
+        if self.instance.pk:
             self.fields["name"].disabled = True
-            sampled = {name: getattr(author, name) for name in SAMPLING}
-            self.initial = {"name": author.contestant.name, **values_of(author.endpoint), **sampled}
+            known = values_of(self.instance.endpoint)
+            self.initial.update(known, name=self.instance.contestant.name)
 
-    @property
-    def main(self) -> list[forms.BoundField]:
-        return [self[name] for name in MAIN]
+    def is_stored(self) -> bool:
+        # An author, under whatever address.
+        name = self.cleaned_data["name"]
+        return Author.objects.filter(contestant__study=self._study, contestant__name=name).exists()
 
-    @property
-    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        return [(title, [self[name] for name in names]) for title, names in ADVANCED.items()]
-
-    @property
-    def has_advanced_errors(self) -> bool:
-        return any(name not in MAIN for name in self.errors)
-
-    def clean_options(self) -> dict[str, Any]:
-        options = self.cleaned_data["options"] or {}
-        if not isinstance(options, dict):
-            raise forms.ValidationError('Enter a JSON object such as {"top_p": 0.9}.')
-        return options
-
-    def store(self, by: Visitor) -> Author | None:
-        """The stored author; None, with an error of the form, if that cannot be."""
+    def stored(self, by: Visitor) -> Author:
         given = self.cleaned_data
         wanted = Author(endpoint=self.endpoint(), **{name: given[name] for name in SAMPLING})
-        try:
-            with transaction.atomic():
-                self.check_rights(by, is_stored=self._is_stored(given["name"]))
-                author = configure_author(self._study, given["name"], wanted, by)
-                enter_price(author.endpoint, self.prices, by)
-                return author
-        except JudgeError as error:
-            refuse(self, error.field, str(error))
-            return None
-
-    def _is_stored(self, name: str) -> bool:
-        """Whether it changes what a run may be asking: an author, under whatever address."""
-        return Author.objects.filter(contestant__study=self._study, contestant__name=name).exists()
+        return configure_author(self._study, given["name"], wanted, by)
 
 
 class StartForm(forms.Form):
@@ -141,7 +113,7 @@ def author_form(request: HttpRequest, slug: str, contestant: str = "") -> HttpRe
     study = get_object_or_404(Study, slug=slug)
     author = _author(study, contestant) if contestant else None
     wanted = {"name": request.GET.get("name", "")}
-    form = AuthorForm(request.POST or None, study=study, author=author, initial=wanted)
+    form = AuthorForm(request.POST or None, study=study, instance=author, initial=wanted)
     if request.method == "POST" and form.is_valid() and (stored := form.store(request.user)):
         messages.success(request, f"Saved {stored.contestant.name}.")
         if why := missing_key(stored.endpoint):
