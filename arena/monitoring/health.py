@@ -1,13 +1,13 @@
 """/healthz: whether the database answers. /readyz: whether anything is missing that the arena needs."""
 
 import logging
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from celery import current_app
 from django.conf import settings
+from django.core.cache import caches
 from django.db import DatabaseError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
@@ -29,16 +29,8 @@ class Workers:
     queues: dict[str, bool]
 
 
-@dataclass
-class _Remembered:
-    """What was found lately, so that asking often costs little."""
-
-    workers: Workers | None = None
-    asked: float = float("-inf")
-    is_migrated: bool = False  # once it is, it stays so for as long as this version runs
-
-
-_remembered = _Remembered()
+remembered = caches["counts"]
+"""What this process has found lately, so that asking often costs little."""
 
 
 @require_safe
@@ -104,10 +96,13 @@ def _own_connection() -> BaseDatabaseWrapper:
 
 
 def _is_migrated() -> bool:
-    if not _remembered.is_migrated:
-        loader = MigrationLoader(connection)
-        _remembered.is_migrated = loader.disk_migrations.keys() <= loader.applied_migrations.keys()
-    return _remembered.is_migrated
+    if remembered.get("migrated"):
+        return True
+    loader = MigrationLoader(connection)
+    found = loader.disk_migrations.keys() <= loader.applied_migrations.keys()
+    if found:  # and so for as long as this version runs
+        remembered.set("migrated", True, None)
+    return found
 
 
 def _worker() -> str:
@@ -122,9 +117,7 @@ def _workers() -> Workers:
         from arena.process.worker import embedded_worker_alive  # half a second of imports
 
         return Workers(broker=True, queues=dict.fromkeys(settings.QUEUES, embedded_worker_alive()))
-    if _remembered.workers is None or time.monotonic() - _remembered.asked > REMEMBER_SECONDS:
-        _remembered.workers, _remembered.asked = _ask_workers(), time.monotonic()
-    return _remembered.workers
+    return cast("Workers", remembered.get_or_set("workers", _ask_workers, REMEMBER_SECONDS))
 
 
 def _ask_workers() -> Workers:

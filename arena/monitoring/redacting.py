@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -29,14 +30,13 @@ _ROW: Final = re.compile(r"DETAIL:.*?(?=\n\nThe above exception|\n\nDuring handl
 """PostgreSQL's copy of a row that it refused, which may hold a text; it reaches to the end of the message."""
 
 _kept: set[str] = set()
-_known: list[re.Pattern[str]] = []
 
 
 def keep_secret(value: str) -> None:
     """Hide this value from now on, such as a judge's key."""
     if len(value) >= SHORTEST and value not in _kept:
         _kept.add(value)
-        _known.clear()
+        _values.cache_clear()
 
 
 def redact(text: str) -> str:
@@ -56,14 +56,13 @@ def redact_all(value: Any) -> Any:
     return value
 
 
+@cache
 def _values() -> re.Pattern[str]:
     """Matches every known secret, as it is and as JSON writes it."""
-    if not _known:
-        values = {value for value in (*_of_this_process(), *_kept) if len(value) >= SHORTEST}
-        written = values | {json.dumps(value)[1:-1] for value in values}
-        longest_first = sorted(written, key=len, reverse=True)
-        _known[:] = [re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")]
-    return _known[0]
+    values = {value for value in (*_of_this_process(), *_kept) if len(value) >= SHORTEST}
+    written = values | {json.dumps(value)[1:-1] for value in values}
+    longest_first = sorted(written, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
 
 
 def _of_this_process() -> Iterator[str]:

@@ -166,9 +166,9 @@ def _work(application: Any, listener: socket.socket) -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
     embedded = None
     if settings.EMBEDDED_WORKER:
-        from arena.process.worker import EmbeddedWorker
+        from arena.process.worker import Worker
 
-        embedded = EmbeddedWorker()
+        embedded = Worker(settings.QUEUES)
         embedded.start()
     server.run(STOP_SECONDS)
     if embedded:

@@ -38,7 +38,10 @@ class Worker:
         self._sweeper = Sweeper()
 
     def start(self) -> None:
-        """Take tasks from now on."""
+        """Take tasks from now on; in the web process, settle first what an earlier one left behind."""
+        for path in settings.EMBEDDED_START if settings.EMBEDDED_WORKER else settings.WORKER_START:
+            run_logged(path)
+        close_old_connections()
         state.should_stop = None
         for each in (signals.task_prerun, signals.task_postrun):
             each.connect(_close_old_connections)
@@ -48,8 +51,6 @@ class Worker:
         self._sweeper.start()
         for each in self._askers:
             each.start()
-        for path in () if settings.EMBEDDED_WORKER else settings.WORKER_START:
-            run_logged(path)
         _started.append(self)
 
     def stop(self, timeout: float) -> None:
@@ -87,20 +88,6 @@ def asker(queue: str) -> Asker:
         import_string(settings.DOORS[queue]), settings.QUEUES[queue], queue
     )
     return found
-
-
-class EmbeddedWorker(Worker):
-    """The worker of the web process: for all queues, and the only one."""
-
-    def __init__(self) -> None:
-        super().__init__(settings.QUEUES)
-
-    def start(self) -> None:
-        """Settle what an earlier process left behind, then take tasks."""
-        for path in settings.EMBEDDED_START:
-            run_logged(path)
-        close_old_connections()
-        super().start()
 
 
 class _Lane:

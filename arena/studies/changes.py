@@ -1,7 +1,7 @@
 """Writing settings and rows of a study, each change on record with who made it."""
 
 import hashlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -14,8 +14,7 @@ from arena.models import Answer, Assignment, Contestant, Pair, Prompt, Score, St
 from arena.models.settings import FIGURES, SETTINGS
 from arena.models.signals import announce
 from arena.pages.permissions import Visitor
-from arena.rating.tasks import names
-from arena.studies import tasks
+from arena.rating.tasks import TASKS, names
 
 ROW_WORDS: Final = {
     "retired_at": "Retired",
@@ -51,14 +50,14 @@ def store(study: Study, by: Visitor, names: Collection[str]) -> list[str]:
 
 def problems(stored: Study, wanted: Study, names: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield those of the named settings that cannot be as wanted, each with the reason."""
-    if "tasks" in names and (why := tasks.why_kept(stored, wanted.tasks)):
+    if "tasks" in names and (why := _why_kept(stored, wanted.tasks)):
         yield "tasks", why
     ends = ("score_lowest", "score_highest")
     if {*ends} & {*names}:
         if wanted.score_lowest >= wanted.score_highest:
             yield "score_highest", "The highest score must be above the lowest."
         elif any(getattr(stored, end) != getattr(wanted, end) for end in ends) and (
-            why := tasks.why_fixed(stored)
+            why := _why_fixed(stored)
         ):
             yield "score_highest", why
     goal, limit, of_day = wanted.goal, wanted.rater_limit, wanted.daily_limit
@@ -66,6 +65,26 @@ def problems(stored: Study, wanted: Study, names: Collection[str]) -> Iterator[t
         yield "rater_limit", f"The limit must not be below the goal, which is {goal:,}."
     if "daily_limit" in names and limit is not None and of_day is not None and of_day > limit:
         yield "daily_limit", f"The limit of a day must not be above that in all, which is {limit:,}."
+
+
+def _why_kept(study: Study, tasks: Sequence[str]) -> str:
+    """Say why the study must keep a task that these leave out; "" if it need not."""
+    for kind in study.tasks:
+        task = TASKS[kind]
+        stored = task.model._default_manager.filter(study=study, is_current=True)
+        if kind not in tasks and (count := stored.count()):
+            return f"Keep “{task.name}”: the study has {count:,} {task.said.format(pluralize(count))}."
+    return ""
+
+
+def _why_fixed(study: Study) -> str:
+    """Say why the ends of the scale of scores must stay; "" if they may change."""
+    ends = {"lowest": study.score_lowest, "highest": study.score_highest}
+    count = Score.objects.current().filter(study=study, **ends).count()
+    if not count:
+        return ""
+    scores = f"{count:,} score{pluralize(count, ' was,s were')}"
+    return f"The scale must stay {ends['lowest']} to {ends['highest']}: {scores} given on it."
 
 
 @transaction.atomic

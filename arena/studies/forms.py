@@ -20,9 +20,9 @@ from arena.pages.operating import refuse
 from arena.pages.permissions import Visitor
 from arena.pages.written import LineField, LinesField, MarkdownField
 from arena.rating.progress import why_nothing
+from arena.rating.tasks import TASKS
 from arena.rules.feature_names import Named
 from arena.studies import changes
-from arena.studies.tasks import TasksField
 from arena.texts.slugs import free_slug, slug_from
 
 UNNAMED: Final = "study"
@@ -55,6 +55,43 @@ class PercentField(forms.FloatField):
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return super().has_changed(self.prepare_value(initial), data)
+
+
+PLACES: Final = ("First task", "Second task", "Third task")
+
+
+class TasksWidget(forms.MultiWidget):
+    use_fieldset = True
+
+    def decompress(self, value: Any) -> list[str]:
+        return [*(value or []), "", "", ""][: len(PLACES)]
+
+
+class TasksField(forms.MultiValueField):
+    """The tasks in their order: a choice for the first, the second and the third."""
+
+    def __init__(self, **options: Any) -> None:
+        choices = [("", "None"), *((kind, task.name) for kind, task in TASKS.items())]
+        fields = [forms.ChoiceField(choices=choices, required=False) for _ in PLACES]
+        widgets = [forms.Select({"aria-label": place}, choices=choices) for place in PLACES]
+        super().__init__(
+            fields, widget=TasksWidget(widgets), require_all_fields=False, required=False, **options
+        )
+
+    def compress(self, data_list: list[str]) -> list[str]:
+        return [kind for kind in data_list if kind]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return super().has_changed(self.widget.decompress(initial), data)  # a stored list is short of places
+
+    def clean(self, value: Any) -> list[str]:
+        tasks: list[str] = super().clean(value) or []
+        if not tasks:
+            raise forms.ValidationError("Choose at least one task.")
+        for kind in tasks:
+            if tasks.count(kind) > 1:
+                raise forms.ValidationError(f"“{TASKS[kind].name}” is chosen twice.")
+        return tasks
 
 
 def field_of(column: "Field[Any, Any]", **options: Any) -> forms.Field | None:

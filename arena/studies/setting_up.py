@@ -22,7 +22,6 @@ from arena.rating.progress import why_nothing
 from arena.rating.tasks import TASKS
 from arena.studies import steps
 from arena.studies.forms import GuidelinesForm, NewStudyForm, PublishForm, RatingForm, SettingForm
-from arena.studies.steps import next_of
 from arena.texts import markdown
 
 USUAL_GUIDELINES: Final = {
@@ -116,10 +115,11 @@ def settings_page(
         request.study = Study.objects.select_for_update(no_key=True).get(pk=request.study.pk)
         form = form_class(request.POST, instance=request.study)
         if form.is_valid():
-            changed, following = form.store(request.user), next_of(request) if "next" in request.POST else ""
-            if changed or not following:
+            changed = form.store(request.user)
+            place = steps.place_of(request.study, request) if "next" in request.POST else None
+            if changed or not place:
                 messages.success(request, form.done if changed else "Nothing was changed.")
-            return redirect(following or request.path)
+            return redirect(place.next_address if place else request.path)
     request.study.refresh_from_db()  # the heading shows what is stored, the form what was typed
     return show(request, template, {"form": form, **context}, status=INVALID)
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
+from django.http import HttpRequest
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
 
 from arena.models import Question, Role, Study
-from arena.pages.permissions import OperatorRequest
 from arena.people.joining import why_not
 from arena.rules.pairing import DEFAULT_STRATEGY
 from arena.studies import counts
@@ -180,8 +180,7 @@ def next_step(found: list[Step]) -> Step | None:
     return next((step for step in found if step.state == "open"), None)
 
 
-def next_of(request: OperatorRequest) -> str:
-    """The address of the step after the page shown; empty if the page is no step."""
-    match = request.resolver_match
-    found = place(request.study, match.url_name or "") if match else None
-    return found.next_address if found else ""
+def place_of(study: Study, request: HttpRequest | None) -> Place | None:
+    """Return the place in the set-up of the page that is shown."""
+    match = request.resolver_match if request else None
+    return place(study, match.url_name or "") if match else None

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from django import template
 from django.template import Context
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from arena.models import Study
 from arena.studies import steps
@@ -64,9 +64,8 @@ def operate_tabs(context: Context, study: Study) -> list[Tab]:
     """The tabs of a study."""
     here = _here(context, study)
     return [
-        Tab(address, label, here in TABS[label])
+        Tab(reverse(next(iter(names)), args=[study.slug]), label, here in names)
         for label, names in TABS.items()
-        if (address := _address(next(iter(names)), study))
     ]
 
 
@@ -76,9 +75,9 @@ def operate_parts(context: Context, study: Study) -> list[Tab]:
     here = _here(context, study)
     parts: Mapping[str, str] = next((names for names in TABS.values() if names.get(here)), {})
     found = [
-        Tab(address, label, name == here)
+        Tab(reverse(name, args=[study.slug]), label, name == here)
         for name, label in parts.items()
-        if label and OF_TASKS.get(name) in (None, *study.tasks) and (address := _address(name, study))
+        if label and OF_TASKS.get(name) in (None, *study.tasks)
     ]
     return found if len(found) > 1 else []
 
@@ -86,8 +85,7 @@ def operate_parts(context: Context, study: Study) -> list[Tab]:
 @register.simple_tag(takes_context=True)
 def operate_place(context: Context, study: Study) -> steps.Place | None:
     """Return the place of the present page in the set-up."""
-    match = getattr(context.get("request"), "resolver_match", None)
-    return steps.place(study, match.url_name or "") if match else None
+    return steps.place_of(study, context.get("request"))
 
 
 @register.simple_tag(takes_context=True)
@@ -98,20 +96,13 @@ def staff_tabs(context: Context) -> list[Tab]:
 
 
 def _here(context: Context, study: Study) -> str:
-    return _nearest(context, {name: _address(name, study) for names in TABS.values() for name in names})
+    addresses = {name: reverse(name, args=[study.slug]) for names in TABS.values() for name in names}
+    return _nearest(context, addresses)
 
 
 def _nearest(context: Context, addresses: Mapping[str, str]) -> str:
     """The page whose address the present one begins with, the longest of them."""
     request = context.get("request")
     path = request.path if request else ""
-    fits = [name for name, address in addresses.items() if address and path.startswith(address)]
+    fits = [name for name, address in addresses.items() if path.startswith(address)]
     return max(fits, key=lambda name: len(addresses[name]), default="")
-
-
-def _address(name: str, study: Study) -> str:
-    """Empty for the page of an app that is not installed."""
-    try:
-        return reverse(name, args=[study.slug])
-    except NoReverseMatch:
-        return ""

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.both_databases
 
 
 @pytest.fixture(autouse=True)
-def _forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(health, "_remembered", health._Remembered())
+def _forget() -> None:
+    health.remembered.clear()
 
 
 def away(*args: Any, **kwargs: Any) -> Any:

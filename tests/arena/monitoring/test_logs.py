@@ -21,11 +21,12 @@ Line = Callable[..., str]
 
 @pytest.fixture(autouse=True)
 def _forget(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(redacting, "_known", [])
     monkeypatch.setattr(redacting, "_kept", set())
+    redacting._values.cache_clear()
     clear_contextvars()
     yield
     clear_contextvars()
+    redacting._values.cache_clear()
 
 
 @pytest.fixture
