@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.judging.endpoints.server import Answer, ChatServer, Script, text_of
-from tests.judging.processes import ROOT, Arena
+from tests.judging.processes import Arena
 from tests.judging.protocols.scripted import blocks
+from tests.processes import ROOT
 
 SUBSETS: Final = {"Natural": 100, "Neighbor": 134, "GPTInst": 92, "GPTOut": 47, "Manual": 46}
 UNREADABLE, FAILING = 0.03, 0.01
@@ -134,14 +135,14 @@ def drill(folder: Path, judges: int, pairs: int, llmbar: Path | None) -> None:
         arena = Arena(folder, WORKER_CONCURRENCY="16")
         try:
             arena.manage("import_data", "drill", str(folder / "llmbar"))
-            arena.manage("shell", "-v0", "-c", JUDGES.format(judges=judges, url=server.url))
+            arena.run(JUDGES.format(judges=judges, url=server.url))
             arena.start()
             started = time.perf_counter()
             run_all(arena, judges)
             print(f"{judges} judges, {pairs} pairs: {time.perf_counter() - started:.0f} s")
         finally:
             arena.kill()
-    statuses, states = json.loads(arena.manage("shell", "-v0", "-c", COUNTS))
+    statuses, states = json.loads(arena.run(COUNTS))
     print(f"{statuses}, {states}, asked {len(server.requests)} times")
     assert sum(statuses.values()) + states.get("failed", 0) == 2 * judges * pairs
     said = sum(rule.said.values(), Counter())
@@ -154,7 +155,7 @@ def drill(folder: Path, judges: int, pairs: int, llmbar: Path | None) -> None:
         right = sum(part["accuracy"] * part["scored"] for part in parts)
         print(f"{each['judge']}: {right / sum(part['scored'] for part in parts):.1%} right, {dict(of_model)}")
         assert abs(right - of_model["right"]) < 0.01
-    print(f"the page's numbers: {arena.manage('shell', '-v0', '-c', TIMES).strip()} s")
+    print(f"the page's numbers: {arena.run(TIMES).strip()} s")
 
 
 def run_all(arena: Arena, judges: int) -> None:

@@ -19,7 +19,7 @@ from playwright.sync_api import sync_playwright
 
 from tests.benchmarks.import_memory import CONTESTANTS, LIMIT, PROMPTS, comparisons, completions, write
 from tests.chromium import CHROMIUM_ARGUMENTS, find_chromium
-from tests.judging.processes import Arena
+from tests.processes import Arena
 
 KINDS: Final = {"completions": completions, "comparisons": comparisons}
 HOUR: Final = 3_600_000  # milliseconds
@@ -99,13 +99,12 @@ def main():
             short = ({**answer, "text": answer["text"][:50]} for answer in answers)
             files.append(write(folder / "answers.jsonl", short))
         arena = Arena(folder)
-        arena.manage("shell", "-v0", "-c", OPERATOR)
+        arena.run(OPERATOR)
         arena.manage("collectstatic", "--noinput", "-v0")
         arena.start()
-        assert arena._server
-        gauge = Gauge(arena._server.pid)
+        gauge = Gauge(arena.web.pid)
         try:
-            print(f"before: {memory(arena._server.pid) / 1e6:.0f} MB; {kind}, {size / 1e6:.0f} MB")
+            print(f"before: {memory(arena.web.pid) / 1e6:.0f} MB; {kind}, {size / 1e6:.0f} MB")
             browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_ARGUMENTS)
             walk(browser.new_page(), arena.url, files, gauge)
         finally:

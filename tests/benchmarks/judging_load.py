@@ -12,7 +12,6 @@ same request is asked by a bare HTTP client before and after, one by one and wit
 import argparse
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -27,7 +26,7 @@ from typing import Final
 import httpx2
 
 from tests.arena.process.processes import free_port
-from tests.judging.processes import ROOT, Arena
+from tests.processes import ROOT, Arena
 from tests.services.servers import postgresql, redis_server
 
 IN_FLIGHT: Final = 64
@@ -142,41 +141,19 @@ class Load:
 class LoadedArena(Arena):
     """An arena for this benchmark; on PostgreSQL with a worker of its own, over Redis."""
 
+    DEFAULTS = {"WORKER_CONCURRENCY": str(IN_FLIGHT), "LOG_LEVEL": "WARNING", "SWEEP_SECONDS": "5"}
+
     def __init__(self, folder, **environment):
-        super().__init__(
-            folder,
-            **{
-                "WORKER_CONCURRENCY": str(IN_FLIGHT),
-                "LOG_LEVEL": "WARNING",
-                "SWEEP_SECONDS": "5",
-                **environment,
-            },
-        )
-        self._worker: subprocess.Popen[bytes] | None = None
+        super().__init__(folder, **environment)
+        self.WORKERS = int("BROKER_URL" in environment)
 
     def start(self):
         super().start()
-        if "BROKER_URL" in self.environment:
-            self._worker = subprocess.Popen(
-                [sys.executable, "manage.py", "worker"],
-                cwd=ROOT,
-                env=self.environment,
-                start_new_session=True,
-            )
-            time.sleep(5)
-
-    def kill(self):
-        super().kill()
-        if self._worker:
-            os.killpg(self._worker.pid, signal.SIGKILL)
-            self._worker.wait()
-            self._worker = None
+        time.sleep(5 * self.WORKERS)
 
     def processor_seconds(self):
         """Of the web's processes, and of the worker's, since they were started."""
-        assert self._server
-        worker = _seconds_below(self._worker.pid) if self._worker else 0.0
-        return _seconds_below(self._server.pid), worker
+        return _seconds_below(self.web.pid), sum(_seconds_below(worker.pid) for worker in self._workers)
 
 
 def _seconds_below(parent):
@@ -246,16 +223,14 @@ def measure(folder, *, database, assignments, seconds, before=0, boards=False):
         url = stack.enter_context(model(DELAY))
         arena = LoadedArena(folder, **servers_of(stack, database))
         arena.manage("collectstatic", "--noinput", "-v0")
-        arena.manage(
-            "shell", "-v0", "-c", SEED.format(prompts=assignments // 10, url=url, in_flight=IN_FLIGHT)
-        )
+        arena.run(SEED.format(prompts=assignments // 10, url=url, in_flight=IN_FLIGHT))
         if before:
-            arena.manage("shell", "-v0", "-c", BEFORE.format(count=before))
+            arena.run(BEFORE.format(count=before))
         early = bare_call()
         arena.start()
         stack.callback(arena.kill)
         if not boards:  # after the start, which takes every computation for abandoned
-            arena.manage("shell", "-v0", "-c", NO_BOARDS)
+            arena.run(NO_BOARDS)
         load = _watched(arena, seconds)
         arena.kill()
         load.bare = (early + bare_call()) / 2
@@ -264,7 +239,7 @@ def measure(folder, *, database, assignments, seconds, before=0, boards=False):
 
 def _watched(arena, seconds):
     load = Load()
-    token = arena.manage("shell", "-v0", "-c", OPERATOR).strip()
+    token = arena.run(OPERATOR).strip()
     page = f"{arena.url}/studies/pairs/"
     _fetch(page)
     asked = time.time()
@@ -278,7 +253,7 @@ def _watched(arena, seconds):
     before, began = arena.processor_seconds(), time.time()
     time.sleep(seconds)
     after, ended = arena.processor_seconds(), time.time()
-    times = json.loads(arena.manage("shell", "-v0", "-c", TIMES.format(in_flight=IN_FLIGHT)))
+    times = json.loads(arena.run(TIMES.format(in_flight=IN_FLIGHT)))
     done = sum(began <= at < ended for at in times["submitted"])
     load.start, load.filled = times["first"] - asked, times["filled"] - asked
     load.rate = done / (ended - began)

@@ -232,9 +232,9 @@ def started(stack, folder, database, *, raters, kept, processes):
     seed = SEED.format(
         prompts=2000 // PAIRS_OF_A_PROMPT, raters=max(raters, 1), wanted=3, pairing="balanced", hidden=0.0
     )
-    accounts = json.loads(arena.manage("shell", "-v0", "-c", seed).splitlines()[-1])
-    arena.manage("shell", "-v0", "-c", NO_BOARDS)
-    model = arena.manage("shell", "-v0", "-c", MODEL).split()[-1]
+    accounts = json.loads(arena.run(seed).splitlines()[-1])
+    arena.run(NO_BOARDS)
+    model = arena.run(MODEL).split()[-1]
     arena.start()
     stack.callback(arena.kill)
     return arena, accounts[:raters], [page.format(model=model) for page in PAGES]

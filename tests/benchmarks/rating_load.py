@@ -286,9 +286,9 @@ def measure(
         seed = SEED.format(
             prompts=pairs // PAIRS_OF_A_PROMPT, raters=raters, wanted=wanted, pairing=pairing, hidden=hidden
         )
-        accounts = json.loads(arena.manage("shell", "-v0", "-c", seed).splitlines()[-1])
+        accounts = json.loads(arena.run(seed).splitlines()[-1])
         if not boards:
-            arena.manage("shell", "-v0", "-c", NO_BOARDS)
+            arena.run(NO_BOARDS)
         arena.start()
         stack.callback(arena.kill)
         over = Event()
@@ -305,7 +305,7 @@ def measure(
         for person in people:
             person.join(LEASE_SECONDS * 3)
         processor, lasted = arena.processor_seconds()[0] - before, time.monotonic() - began
-        rows = json.loads(arena.manage("shell", "-v0", "-c", ROWS))
+        rows = json.loads(arena.run(ROWS))
         return Load([person.seen for person in people], rows, wanted, pairs, lasted, processor)
 
 

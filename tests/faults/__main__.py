@@ -15,10 +15,8 @@ Prints one table of what was promised and what came of it. Exits with 1 where an
 
 import argparse
 import random
-import shutil
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -29,7 +27,7 @@ from tests.faults import attacking, deploying, full_disk, services
 from tests.faults.backing_up import backing_up
 from tests.faults.changing import changed
 from tests.faults.drill import Drill, Say
-from tests.faults.evidence import Line, lines
+from tests.faults.evidence import Line, in_a_folder, lines
 from tests.faults.holes import holes
 from tests.faults.places import Embedded, Production, place
 from tests.faults.report import markdown, plain
@@ -136,8 +134,11 @@ def saying(name: str) -> Say:
 
 
 def drill(name: str, protocol: str, given: argparse.Namespace, say: Say) -> list[Line]:
-    """One drill; its folder with logs and database is kept where a check fails."""
-    folder = Path(tempfile.mkdtemp(prefix=f"arena-faults-{name}-"))
+    """One drill of a judge run."""
+    return in_a_folder(name, lambda folder: _drill(folder, name, protocol, given, say))
+
+
+def _drill(folder: Path, name: str, protocol: str, given: argparse.Namespace, say: Say) -> list[Line]:
     environment = {
         "SWEEP_SECONDS": given.sweep or SWEEP_SECONDS[name],
         "JUDGE_RETRY_SECONDS": given.retry,
@@ -150,14 +151,11 @@ def drill(name: str, protocol: str, given: argparse.Namespace, say: Say) -> list
     good = scripted(lambda first, second: rng.choice((-1, 0, 1)))
     with (
         ChatServer(mixed(7, delay=given.delay, permanent=0.02, good=good)) as model,
-        place(name, folder, given.port, environment) as arena,
+        place(name, folder, given.port, **environment) as arena,
     ):
         arena.prepare(pairs, model.url, given.timeout, protocol)
         course = Drill(arena, model, calls=given.calls, kills=given.kills, away=given.away).run(say)
-        report = lines(arena, model.log(), course, pairs)
-    if all(line.holds is not False for line in report):
-        shutil.rmtree(folder)
-    return report
+        return lines(arena, model.log(), course, pairs)
 
 
 if __name__ == "__main__":

@@ -26,8 +26,9 @@ from tests.arena.process.processes import free_port
 from tests.faults import services
 from tests.faults.drill import Say
 from tests.faults.evidence import Line
-from tests.faults.places import ROOT, Production
+from tests.faults.places import Production
 from tests.faults.raters import STORED, STUDY, Raters, lost, seed
+from tests.processes import ROOT
 
 CLIENTS: Final = 50
 SECONDS: Final = 30.0
@@ -185,16 +186,13 @@ def attacking(say: Say) -> list[Line]:
     ):
         folder = Path(name)
         settings = {"WEB_WORKERS": "2", "TRUSTED_PROXIES": "1", "LOG_LEVEL": "ERROR"}
-        arena = Production(folder, 0, settings, database, broker)
-        arena.make_tables()
+        arena = Production(folder, 0, database, broker, **settings)
         arena.manage("collectstatic", "--verbosity=0", "--no-input")
         programs = (
             seed(CLOSED, raters=1, prompts=2_000, imported=20_000),
             seed(STUDY, raters=4, prompts=2_000, imported=2_000),
         )
-        tokens = json.loads(
-            arena.manage("shell", "-v0", "-c", "".join([*programs, CLOSE, STAFF])).splitlines()[-1]
-        )
+        tokens = json.loads(arena.run("".join([*programs, CLOSE, STAFF])).splitlines()[-1])
         for study in (STUDY, CLOSED):
             arena.manage("refresh", study)
         try:
@@ -213,7 +211,7 @@ def attacking(say: Say) -> list[Line]:
                 Line("ratings acknowledged, lost", f"{len(raters.acknowledged):,}, {stored}", not stored)
             )
         finally:
-            arena.stop()
+            arena.kill()
     return report
 
 
@@ -240,7 +238,7 @@ def _attacked(where: str, address: str, what: str, raters: Raters, say: Say) -> 
 
 
 def _memory(arena: Production) -> Line:
-    asked = ["ps", "-o", "rss=", "--ppid", str(arena._running_web().pid)]
+    asked = ["ps", "-o", "rss=", "--ppid", str(arena.web.pid)]
     most = max(map(int, subprocess.check_output(asked, text=True).split())) / 1000
     return Line("memory of a web process", f"{most:.0f} MB", most < 500)
 
@@ -259,6 +257,6 @@ def _signs_in_without_redis(arena: Production, address: str, broker: services.Re
 
     post("/account/sign-in/", username="chief", password="pw")
     time.sleep(30 - time.time() % 30)  # a new code, which lasts until it is typed
-    code = arena.manage("shell", "-v0", "-c", CODE).split()[-1]
+    code = arena.run(CODE).split()[-1]
     arrived = urlsplit(post("/account/second-factor/code/", code=code)).path
     return Line("staff sign in with a second factor while Redis is away", arrived, arrived == "/operate/")

@@ -1,11 +1,9 @@
 """Backups of an arena in which raters answer the whole time, and restores that are killed."""
 
 import random
-import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 import zipfile
 from contextlib import closing
@@ -17,10 +15,11 @@ import psycopg
 
 from tests import migrated
 from tests.faults.drill import Say
-from tests.faults.evidence import Line
-from tests.faults.places import ROOT, Embedded, Place, Production, place
+from tests.faults.evidence import Line, in_a_folder
+from tests.faults.places import Embedded, Place, Production, place
 from tests.faults.raters import STORED, Raters, lost, seeded
 from tests.faults.witness import checksums, checksums_of_postgresql
+from tests.processes import ROOT
 
 RATERS, PROMPTS, IMPORTED = 4, 300, 20_000
 BACKUPS = 3
@@ -135,16 +134,15 @@ class PostgreSQLTarget(Target):
 
 def backing_up(name: str, say: Say) -> list[Line]:
     """Backups under load and killed restores, of the place with this name."""
-    folder = Path(tempfile.mkdtemp(prefix=f"arena-faults-backup-{name}-"))
-    with place(name, folder, 0, {"LOG_LEVEL": "ERROR"}) as arena:
-        report = _course(arena, folder, say)
-    if all(line.holds is not False for line in report):
-        shutil.rmtree(folder)
-    return report
+
+    def course(folder: Path) -> list[Line]:
+        with place(name, folder, LOG_LEVEL="ERROR") as arena:
+            return _course(arena, folder, say)
+
+    return in_a_folder(f"backup-{name}", course)
 
 
 def _course(arena: Place, folder: Path, say: Say) -> list[Line]:
-    arena.make_tables()
     tokens = seeded(arena, raters=RATERS, prompts=PROMPTS, imported=IMPORTED)
     arena.start()
     taken: list[tuple[Path, int]] = []
@@ -157,7 +155,7 @@ def _course(arena: Place, folder: Path, say: Say) -> list[Line]:
             taken.append((file, acknowledged))
             say(f"backup after {acknowledged} answers; {len(raters.acknowledged) - acknowledged} meanwhile")
         meanwhile = len(raters.acknowledged) - taken[0][1] - BETWEEN * (BACKUPS - 1)
-    arena.stop()
+    arena.kill()
     kind: type[Target] = SQLiteTarget if isinstance(arena, Embedded) else PostgreSQLTarget
     gone = broken = same = 0
     for number, (file, acknowledged) in enumerate(taken):

@@ -1,9 +1,5 @@
 """Two models at an address that changes its behaviour every ten calls, through thirty of them."""
 
-import shutil
-import subprocess
-import sys
-import tempfile
 import threading
 from collections import Counter
 from contextlib import ExitStack
@@ -11,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.faults.drill import Say
-from tests.faults.evidence import Line
+from tests.faults.evidence import Line, in_a_folder
 from tests.judging.endpoints.changing import BEHAVIOURS, Changing
 from tests.judging.endpoints.server import ChatServer
 from tests.judging.processes import Arena
@@ -37,13 +33,16 @@ GROUP BY e.model, a.state
 
 
 def changed(say: Say, pairs: int = 1000) -> list[Line]:
-    """The drill; its folder with logs and database is kept where a check fails."""
-    folder = Path(tempfile.mkdtemp(prefix="arena-faults-changing-"))
+    """Both models rate all pairs."""
+    return in_a_folder("changing", lambda folder: _changed(folder, say, pairs))
+
+
+def _changed(folder: Path, say: Say, pairs: int) -> list[Line]:
     script = Changing(CALLS)
     with ExitStack() as stack:
         model = stack.enter_context(ChatServer(script))
         arena = Arena(folder, WORKER_CONCURRENCY="16", JUDGE_RETRY_SECONDS="1")
-        arena.manage("shell", "-v0", "-c", SEED.format(prompts=pairs // 10, models=MODELS, url=model.url))
+        arena.run(SEED.format(prompts=pairs // 10, models=MODELS, url=model.url))
         arena.start()
         stack.callback(arena.kill)
         reasons: list[str] = []
@@ -52,17 +51,14 @@ def changed(say: Say, pairs: int = 1000) -> list[Line]:
             thread.start()
         for thread in threads:
             thread.join()
-        report = _lines(arena, model, script, reasons, pairs)
-    if all(line.holds is not False for line in report):
-        shutil.rmtree(folder)
-    return report
+        return _lines(arena, model, script, reasons, pairs)
 
 
 def _judge(arena: Arena, name: str, reasons: list[str], say: Say) -> None:
     """Rate all pairs, as an operator does who resumes what has paused, and then asks about what failed."""
     wanted = ["pairs", "--judge", name]
     for _ in range(MOST_RESUMED):
-        done = _run(arena, *wanted)
+        done = arena.command("judge", *wanted).stdout
         number = done.partition("Run ")[2].partition(":")[0]
         if "is paused" not in done:
             say(f"{name}: {_state(done)}")
@@ -73,11 +69,6 @@ def _judge(arena: Arena, name: str, reasons: list[str], say: Say) -> None:
         reasons.append(_state(done).partition("is paused.")[2].strip())
         say(f"{name}: paused. {reasons[-1]}")
         wanted = ["--resume", number]
-
-
-def _run(arena: Arena, *options: str) -> str:
-    command = [sys.executable, "manage.py", "judge", *options]
-    return subprocess.run(command, env=arena.environment, capture_output=True, text=True).stdout
 
 
 def _state(done: str) -> str:

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults.evidence import Line
-from tests.faults.places import BEHIND, PAIRS_OF_A_PROMPT, ROOT, SEED
+from tests.faults.places import BEHIND, PAIRS_OF_A_PROMPT, SEED
 from tests.faults.supervisor import Postgres, Service
+from tests.processes import ROOT
 
 HOST = "arena.example.org"
 MODEL_PORT = 8143

@@ -1,9 +1,13 @@
 """What two witnesses say after a drill: the database, read with SQL, and the log of the model server."""
 
 import json
+import shutil
+import tempfile
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from tests.faults.drill import Course
@@ -77,6 +81,15 @@ def compare(rows: list[tuple[Any, ...]], log: list[tuple[float, str]]) -> Calls:
 def moment(value: Any) -> datetime:
     """A point in time as either database gives it."""
     return value if isinstance(value, datetime) else datetime.fromisoformat(value).replace(tzinfo=UTC)
+
+
+def in_a_folder(name: str, drill: Callable[[Path], list[Line]]) -> list[Line]:
+    """What a drill finds in a folder of its own, which stays with logs and database where a check fails."""
+    folder = Path(tempfile.mkdtemp(prefix=f"arena-faults-{name}-"))
+    report = drill(folder)
+    if all(line.holds is not False for line in report):
+        shutil.rmtree(folder)
+    return report
 
 
 def lines(place: Place, log: list[tuple[float, str]], course: Course, pairs: int) -> list[Line]:

@@ -61,16 +61,15 @@ def fill(disk: Path) -> None:
 def full_disk(say: Callable[[str], None]) -> list[Line]:
     """Answers, commands and pages while the disk is full, and when there is room again."""
     with small_disk() as disk, tempfile.TemporaryDirectory(prefix="arena-faults-") as elsewhere:
-        arena = Embedded(disk, 0, {"LOG_LEVEL": "ERROR", "SWEEP_SECONDS": "5"})
+        arena = Embedded(disk, LOG_LEVEL="ERROR", SWEEP_SECONDS="5")
         arena.folder = Path(elsewhere)  # for its log
         try:
             return _course(arena, disk, Path(elsewhere), say)
         finally:
-            arena.stop()
+            arena.kill()
 
 
 def _course(arena: Embedded, disk: Path, elsewhere: Path, say: Callable[[str], None]) -> list[Line]:
-    arena.make_tables()
     arena.manage("collectstatic", "--verbosity=0", "--no-input")
     tokens = seeded(arena, raters=RATERS, prompts=300, imported=1000)
     arena.manage("refresh", STUDY)
@@ -99,7 +98,7 @@ def _course(arena: Embedded, disk: Path, elsewhere: Path, say: Callable[[str], N
         (disk / "filler").unlink()
         seconds = raters.wait_for(1)
         raters.wait_for(AWHILE)
-    arena.stop()
+    arena.kill()
     missing = lost(arena.query(STORED), raters.acknowledged)
     was = checksums(disk / "arena.sqlite3")
     fill(disk)

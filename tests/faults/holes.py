@@ -14,8 +14,9 @@ from xml.etree.ElementTree import Element
 from arena.rules.pairing import choose_order
 from tests.faults.drill import Say
 from tests.faults.evidence import Line
-from tests.faults.places import ROOT, Embedded
+from tests.faults.places import Embedded
 from tests.faults.raters import STUDY, seeded
+from tests.processes import ROOT
 
 SCENARIOS = {
     "every address by whoever may not have it": ("tests/faults/access.py",),
@@ -89,8 +90,7 @@ def _written(say: Say) -> list[Line]:
     """Commands told to write over a device, a pipe and a link: none of them becomes a file."""
     with tempfile.TemporaryDirectory(prefix="arena-faults-out-") as name:
         folder = Path(name)
-        arena = Embedded(folder, 0, {"LOG_LEVEL": "ERROR"})
-        arena.make_tables()
+        arena = Embedded(folder, LOG_LEVEL="ERROR")
         seeded(arena, raters=1, prompts=5, imported=50)
         arena.manage("refresh", STUDY)
         commands = {

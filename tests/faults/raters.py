@@ -133,7 +133,7 @@ class Raters:
 def seeded(place: Place, *, raters: int, prompts: int, imported: int) -> list[str]:
     """A study with answers and imported ratings; the tokens of its raters."""
     filled = seed(STUDY, raters=raters, prompts=prompts, imported=imported)
-    tokens: list[str] = json.loads(place.manage("shell", "-v0", "-c", filled))
+    tokens: list[str] = json.loads(place.run(filled))
     return tokens
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.faults import supervisor
-from tests.faults.deploying import ROOT, statements
+from tests.faults.deploying import statements
+from tests.processes import ROOT
 
 DEPLOY = ROOT / "deploy"
 SECTIONS = ("Install", "Start", "Check", "Upgrade", "Go back")

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from tests.faults.places import ROOT
 from tests.faults.services import missing_here
+from tests.processes import ROOT
 
 SHORT = ["--calls", "150", "--kills", "3", "--away", "3", "--delay", "0.1", "--timeout", "3"]
 HASTE = ["--sweep", "1", "--retry", "0.05"]

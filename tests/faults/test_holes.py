@@ -1,7 +1,7 @@
 """What somebody hostile tries: the files of tests that are named."""
 
 from tests.faults.holes import SCENARIOS
-from tests.faults.places import ROOT
+from tests.processes import ROOT
 
 
 def test_files_that_are_named_are_there() -> None:

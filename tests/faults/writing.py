@@ -1,8 +1,6 @@
 """A model writes answers while the arena is killed: exactly one text each, within the budget."""
 
 import json
-import shutil
-import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -11,10 +9,10 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from tests.faults.drill import Say
-from tests.faults.evidence import Line
+from tests.faults.evidence import Line, in_a_folder
 from tests.faults.places import Embedded, Place, Production
 from tests.faults.services import private_postgresql, private_redis
 from tests.judging.endpoints.server import Answer, ChatServer, mixed, text_of
@@ -44,9 +42,6 @@ CALLS = "SELECT state, finished_at, messages, attempt, abandoned, cost, error_ki
 MONEY = "SELECT sum(budget), sum(spent), sum(reserved) FROM judging_purse WHERE scope = 'run'"
 
 
-SWEEP: Final = {"SWEEP_SECONDS": "1"}
-
-
 class _Embedded(Embedded):
     def in_flight(self, pid: int | None = None) -> int:
         return _in_flight(self)
@@ -64,30 +59,33 @@ def _in_flight(arena: Place) -> int:
 
 def written_embedded(say: Say, holes: int = 500, kills: int = 5, delay: float = 0.2) -> list[Line]:
     with ExitStack() as stack:
-        return _written(stack, lambda folder: _Embedded(folder, 0, SWEEP), say, holes, kills, delay)
+        make = partial(_Embedded, SWEEP_SECONDS="1")
+        return in_a_folder("writing", partial(_written, stack, make, say, holes, kills, delay))
 
 
 def written_production(say: Say, holes: int = 500, kills: int = 5, delay: float = 0.2) -> list[Line]:
     with ExitStack() as stack:
         database, broker = stack.enter_context(private_postgresql()), stack.enter_context(private_redis())
-        make = partial(_Production, port=0, environment=SWEEP, database=database, broker=broker)
-        return _written(stack, make, say, holes, kills, delay)
+        make = partial(_Production, port=0, database=database, broker=broker, SWEEP_SECONDS="1")
+        return in_a_folder("writing", partial(_written, stack, make, say, holes, kills, delay))
 
 
 def _written(
-    stack: ExitStack, make: Callable[[Path], Place], say: Say, holes: int, kills: int, delay: float
+    stack: ExitStack,
+    make: Callable[[Path], Place],
+    say: Say,
+    holes: int,
+    kills: int,
+    delay: float,
+    folder: Path,
 ) -> list[Line]:
-    """The drill; its folder with logs and database is kept where a check fails."""
-    folder = Path(tempfile.mkdtemp(prefix="arena-faults-writing-"))
     good = mixed(11, delay=delay, good=lambda body: Answer(f"About: {text_of(body)}", tokens=TOKENS))
     calls = holes + -(-holes // IN_TWO_TURNS)
     budget = Decimal(calls) * Decimal("0.0006")
     model = stack.enter_context(ChatServer(good))
     arena = make(folder)
-    stack.callback(arena.stop)
-    arena.make_tables()
-    seed = SEED.format(two=IN_TWO_TURNS, holes=holes, url=model.url)
-    arena.manage("shell", "-v0", "-c", seed)
+    stack.callback(arena.kill)
+    arena.run(SEED.format(two=IN_TWO_TURNS, holes=holes, url=model.url))
     arena.start()
     lost: list[int] = []
     killing = threading.Thread(target=_kill, args=(arena, model, calls, kills, lost, say), daemon=True)
@@ -97,10 +95,7 @@ def _written(
         starts += 1
         say(f"generate ends with {_generate(arena, budget, again=starts > 1)}")
     killing.join()
-    report = _lines(arena, model, holes, calls, lost, starts)
-    if all(line.holds is not False for line in report):
-        shutil.rmtree(folder)
-    return report
+    return _lines(arena, model, holes, calls, lost, starts)
 
 
 def _generate(arena: Place, budget: Decimal, again: bool) -> int:

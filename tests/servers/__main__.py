@@ -10,11 +10,9 @@ models are written on the spot. Prints one table of what came of it; exits with 
 import argparse
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tests.arena.process.processes import free_port
-from tests.faults.evidence import Line
+from tests.faults.evidence import Line, in_a_folder
 from tests.faults.places import Embedded
 from tests.faults.report import plain
 from tests.judging.endpoints.server import ChatServer, counting
@@ -123,8 +121,11 @@ def installed(environment: Path, packages: Sequence[str]) -> str:
 
 
 def asked(server: Server, environment: Path, pairs: int) -> list[Line]:
-    """What came of it; the folder with logs and database is kept where something does not hold."""
-    folder = Path(tempfile.mkdtemp(prefix="arena-servers-"))
+    """What came of it."""
+    return in_a_folder("servers", lambda folder: _asked(server, environment, pairs, folder))
+
+
+def _asked(server: Server, environment: Path, pairs: int, folder: Path) -> list[Line]:
     with ExitStack() as stack:
         path = folder / "model"
         if server.form:
@@ -136,21 +137,17 @@ def asked(server: Server, environment: Path, pairs: int) -> list[Line]:
             listed = {"model_list": [{"model_name": "tiny", "litellm_params": behind_it}]}
             path.write_text(json.dumps({**listed, "general_settings": {"master_key": KEY}}))
         url = stack.enter_context(serving(server, environment, path, folder / "server.log"))
-        arena = Embedded(folder, 0, {"SWEEP_SECONDS": "1", "TINY_API_KEY": KEY})
-        stack.callback(arena.stop)
-        arena.make_tables()
+        arena = Embedded(folder, SWEEP_SECONDS="1", TINY_API_KEY=KEY)
+        stack.callback(arena.kill)
         model = server.model.format(path=path)
-        seed = SEED.format(pairs=pairs, url=url, **server._asdict() | {"model": model})
-        arena.manage("shell", "-v0", "-c", seed)
+        arena.run(SEED.format(pairs=pairs, url=url, **server._asdict() | {"model": model}))
         arena.start()
         said = [
             arena.command("generate", "servers", "--contestant", "tiny", ARENA_URL=arena.url),
             arena.command("judge", "servers", "--judge", "tiny", ARENA_URL=arena.url),
         ]
         lines = report(arena, pairs)
-    if all(line.holds is not False for line in lines):
-        shutil.rmtree(folder)
-    else:
+    if any(line.holds is False for line in lines):
         print(f"See {folder}.", *(each.stdout + each.stderr for each in said), sep="\n", file=sys.stderr)
     return lines
 

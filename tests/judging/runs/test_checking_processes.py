@@ -72,7 +72,7 @@ def model(easy_set: Path) -> Iterator[ChatServer]:
 @pytest.fixture
 def arena_process(tmp_path: Path, easy_set: Path, model: ChatServer) -> Iterator[Arena]:
     arena = Arena(tmp_path, WORKER_CONCURRENCY="8")
-    arena.manage("shell", "-v0", "-c", SEED.format(path=str(easy_set), url=model.url))
+    arena.run(SEED.format(path=str(easy_set), url=model.url))
     try:
         yield arena
     finally:
@@ -80,7 +80,7 @@ def arena_process(tmp_path: Path, easy_set: Path, model: ChatServer) -> Iterator
 
 
 def found(arena: Arena) -> dict[str, Any]:
-    counted: dict[str, Any] = json.loads(arena.manage("shell", "-v0", "-c", FOUND))
+    counted: dict[str, Any] = json.loads(arena.run(FOUND))
     return counted
 
 

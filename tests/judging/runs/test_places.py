@@ -100,12 +100,12 @@ def test_a_run_whose_endpoint_hangs_holds_up_no_other(tmp_path: Path, hanging: C
     with ChatServer(gauge) as good:
         # More calls at a time than there are places: messages about them come before those of the second run.
         first = SEED.format(slug="first", prompts=60, url=hanging.url, at_once=32)
-        arena.manage("shell", "-v0", "-c", first)
+        arena.run(first)
         arena.start()
         try:
             hanging.wait_for(8)
             second = SEED.format(slug="second", prompts=40, url=good.url, at_once=8)
-            arena.manage("shell", "-v0", "-c", second)
+            arena.run(second)
             good.wait_for(40)
             wait_for_a_leaderboard(tmp_path / "arena.sqlite3")
         finally:

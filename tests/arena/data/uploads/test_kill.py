@@ -30,7 +30,7 @@ ImportJob.objects.update(state="applying")
 def arena(tmp_path: Path) -> Iterator[Arena]:
     """An arena that is not started yet, with an import that is to be applied."""
     found = Arena(tmp_path, WORKER_CONCURRENCY="2", SWEEP_SECONDS="0.2")
-    found.manage("shell", "-v0", "-c", UPLOAD)
+    found.run(UPLOAD)
     try:
         yield found
     finally:
