@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import Any, Final, TypeAlias
+from urllib.parse import urlsplit
 
 import httpcore2
 import httpx2
@@ -51,6 +52,16 @@ WRITTEN_AT_ONCE: Final = 16 * 1024  # bytes of a request between two looks at th
 
 class RefusedAddressError(Exception):
     """Judges may not ask this address. The message is a sentence."""
+
+
+def is_address(url: str) -> bool:
+    """Tell whether a URL names a host over HTTP, without blanks and hidden characters."""
+    try:
+        parts = urlsplit(url)
+        is_named = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none
+        return False
+    return is_named and url.isprintable() and " " not in url
 
 
 def check_address(url: str) -> None:

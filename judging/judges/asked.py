@@ -9,10 +9,10 @@ from typing import Any, Final
 from arena.texts.dialogue import Message
 from judging.endpoints import costs
 from judging.endpoints.client import NoReplyError, Request
-from judging.endpoints.keys import KeyVariableError, read_key, unset_key
+from judging.endpoints.keys import read_key
 from judging.endpoints.openai_client import OpenAIClient
 from judging.endpoints.reaching import RefusedAddressError
-from judging.judges.services import JudgeError
+from judging.judges.services import JudgeError, missing_key
 from judging.models import Author, Endpoint, Judge
 from judging.protocols.protocol import ConfiguredProtocol
 
@@ -66,14 +66,10 @@ class AskedModel:
 
     def client(self) -> OpenAIClient:
         """Raises NoReplyError if there is no key that can be sent, or the address may not be asked."""
+        if problem := missing_key(self.endpoint):
+            raise NoReplyError("configuration", problem, retryable=False)
         try:
-            key = read_key(self.endpoint.api_key_env, os.environ)
-        except KeyVariableError as error:
-            raise NoReplyError("configuration", str(error), retryable=False) from error
-        if not key:
-            raise NoReplyError("configuration", unset_key(self.endpoint.api_key_env), retryable=False)
-        try:
-            return OpenAIClient(self.base_url, key)
+            return OpenAIClient(self.base_url, read_key(self.endpoint.api_key_env, os.environ))
         except RefusedAddressError as error:
             raise NoReplyError("configuration", str(error), retryable=False) from error
 

@@ -1,5 +1,5 @@
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ from arena.pages.permissions import Visitor
 from arena.texts.slugs import free_slug, slug_from
 from judging.endpoints.costs import Prices
 from judging.endpoints.keys import KeyVariableError, check_key_variable, read_key, unset_key
-from judging.endpoints.reaching import RefusedAddressError, check_address
+from judging.endpoints.reaching import RefusedAddressError, check_address, is_address
 from judging.endpoints.simulated import Simulation
 from judging.models import Author, Endpoint, Judge, JudgeCall, Panel, Price
 from judging.protocols.answer_scales import POINTS, UNUSED
@@ -140,10 +140,10 @@ def configure_judge(judge: Judge, name: str, wanted: Judge, by: Visitor | None =
             "Add a new judge."
         )
     changes = [f"Name: {name}. Before: {judge.rater.name}."] if judge.rater.name != name else []
-    changes += [_in_words(part, judge, wanted) for part in SETTINGS if _differ(part, judge, wanted)]
+    changes += _changes(SETTINGS, judge, wanted)
     before, after = judge.endpoint, wanted.endpoint
     if before and after:
-        changes += [_in_words(part, before, after) for part in OF_ENDPOINT if _differ(part, before, after)]
+        changes += _changes(OF_ENDPOINT, before, after)
     for part in SETTINGS:
         setattr(judge, part, getattr(wanted, part))
     judge.endpoint = store_endpoint(after) if after else None
@@ -159,20 +159,15 @@ def configure_judge(judge: Judge, name: str, wanted: Judge, by: Visitor | None =
     return judge
 
 
-Settings = Judge | Endpoint
-
-
-def _differ(part: str, stored: Settings, wanted: Settings) -> bool:
-    return bool(getattr(stored, part) != getattr(wanted, part))
-
-
-def _in_words(part: str, stored: Settings, wanted: Settings) -> str:
-    """Say a setting as it is and was, without texts that may hold much or a secret."""
-    label = part.replace("_", " ").capitalize()
-    if part in ("wording", "options", "parameters", "simulation"):
-        return f"{label} changed."
-    now, before = getattr(wanted, part), getattr(stored, part)
-    return f"{label}: {_said(now)}. Before: {_said(before)}."
+def _changes(parts: Iterable[str], stored: object, wanted: object) -> Iterator[str]:
+    """Say each setting that differs as it is and was, without texts that may hold much or a secret."""
+    for part in parts:
+        label = part.replace("_", " ").capitalize()
+        now, before = getattr(wanted, part), getattr(stored, part)
+        if now != before and part in ("wording", "options", "parameters", "simulation"):
+            yield f"{label} changed."
+        elif now != before:
+            yield f"{label}: {_said(now)}. Before: {_said(before)}."
 
 
 def _said(value: object) -> str:
@@ -299,15 +294,9 @@ def _price_in_words(prices: Prices | None) -> str:
 
 def check_url(url: str) -> None:
     """Raise JudgeError unless a client can ask this address; it is shown, so it must hold no password."""
-    try:
-        parts = urlsplit(url)
-        is_plain = url.isprintable() and " " not in url
-        usable = is_plain and parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
+    if not is_address(url):
         raise JudgeError("Enter an address like https://api.example.com/v1.", "base_url")
-    if "@" in parts.netloc:
+    if "@" in urlsplit(url).netloc:
         why = "Leave the user name and password out of the address. Use a key variable."
         raise JudgeError(why, "base_url")
     try:

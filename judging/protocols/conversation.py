@@ -92,10 +92,12 @@ class Conversation:
 
     def key(self, slot: Slot) -> str:
         sample = f"{self._sample + 1}/" if self._sample and self._is_sampled(slot.step) else ""
-        # What is asked about the prompt alone serves every criterion.
-        is_by_criterion = self._configured.criterion and slot.step.about is not About.PROMPT
-        criterion = f"{self._configured.criterion}: " if is_by_criterion else ""
+        criterion = f"{name}: " if (name := self._criterion(slot.step)) else ""
         return f"{criterion}{self._prefix}{sample}{slot.key}"
+
+    def _criterion(self, step: Step) -> str:
+        """The criterion that a step asks by; what is about the prompt alone serves all."""
+        return self._configured.criterion if step.about is not About.PROMPT else ""
 
     def open_slots(self) -> list[Slot]:
         """Questions that can be asked now and have no reply."""
@@ -289,8 +291,8 @@ class Conversation:
             block = rendering.block(label, word, text)
             values[placeholder] = f"{values[placeholder]}\n\n{block}".strip()
         text = rendering.fill(template, values)
-        is_by_criterion = configured.criterion and step.about is not About.PROMPT
-        return rendering.by_criterion(configured.criterion, text) if is_by_criterion else text
+        criterion = self._criterion(step)
+        return rendering.by_criterion(criterion, text) if criterion else text
 
     def _instruction(self, shown: Texts, word: str) -> str:
         """The prompt, where a protocol that does not show it by default is told to."""
@@ -387,10 +389,6 @@ def open_keys(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) 
     """The keys of next_questions, without the work of wording them."""
     conversations = _conversations(configured, replies)
     return list(dict.fromkeys(one.key(slot) for one in conversations for slot in one.open_slots()))
-
-
-def is_complete(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) -> bool:
-    return not open_keys(configured, replies)
 
 
 def verdict(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) -> Verdict:

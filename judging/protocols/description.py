@@ -10,7 +10,7 @@ from string import Template
 from typing import Any, Final
 
 from judging.protocols.answer_scales import FORMS, POINTS, UNUSED, WHY_FIXED
-from judging.protocols.protocol import QUESTIONS, About, ConfiguredProtocol, Protocol, Step, Task, Value
+from judging.protocols.protocol import QUESTIONS, About, ConfiguredProtocol, Protocol, Step, Task
 from judging.protocols.rehearsal import rehearse
 from judging.protocols.rendering import OneText, PairTexts
 from judging.protocols.replies import Place
@@ -89,8 +89,8 @@ def described(protocol: Protocol) -> dict[str, Any]:
         "parameters": [
             {
                 "name": name,
-                "default": _plain(parameter.default),
-                "choices": [_plain(choice) for choice in parameter.choices],
+                "default": parameter.default,
+                "choices": parameter.choices,
                 "meaning": parameter.meaning,
             }
             for name, parameter in protocol.parameters.items()
@@ -134,10 +134,6 @@ _ABOUT: Final = {
     About.COMPLETION: "about each answer",
     About.PAIR: "about the pair",
 }
-
-
-def _plain(value: Value) -> object:
-    return list(value) if isinstance(value, tuple) else value
 
 
 WIDTH: Final = 100  # columns of a terminal
@@ -231,7 +227,7 @@ def _section(facts: dict[str, Any]) -> Iterator[str]:
     for one in facts["parameters"]:
         yield f"- parameter `{one['name']}`{_default(one)}: {_meaning(one)}"
         lines = _long(one["default"])
-        if lines and not isinstance(one["default"], list):
+        if lines and not isinstance(one["default"], tuple):
             lines = ["```text", *lines, "```"]
         yield from (f"  {line}".rstrip() for line in lines)
 
@@ -265,7 +261,7 @@ def _default(parameter: dict[str, Any]) -> str:
 
 
 def _long(value: object) -> list[str]:
-    if isinstance(value, list):
+    if isinstance(value, tuple):
         return [f"- {item}" for item in value]
     return str(value).split("\n") if "\n" in str(value) else []
 
@@ -273,7 +269,7 @@ def _long(value: object) -> list[str]:
 def _shown(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list):
+    if isinstance(value, tuple):
         return f"{len(value)} of them"
     return str(value).partition("\n")[0] if value != "" else "empty"
 

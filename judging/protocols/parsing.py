@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final, NamedTuple
 
@@ -126,30 +126,23 @@ GRADE: Final = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Read:
-    rating: int | None
-    reason: Reason = ""
-    scores: tuple[Decimal, Decimal] | None = None
+UNPARSABLE: Final = Verdict(None, "unparsable")
+OUT_OF_RANGE: Final = Verdict(None, "out_of_range")
 
 
-UNPARSABLE: Final = Read(None, "unparsable")
-OUT_OF_RANGE: Final = Read(None, "out_of_range")
-
-
-def likert(words: str, scale: AnswerScale) -> Read:
+def likert(words: str, scale: AnswerScale) -> Verdict:
     """One number of the rating scale, or a line of the scale as the judge saw it ("7: B is better")."""
     for rating, caption in enumerate(scales.CAPTIONS[scale.points], 1):
         if words.rstrip(".").casefold() == f"{rating}: {caption}".casefold():
-            return Read(rating)
+            return Verdict(rating)
     return _number(words, 1, scale.points)
 
 
-def score(words: str, scale: AnswerScale) -> Read:
+def score(words: str, scale: AnswerScale) -> Verdict:
     return _number(words, scale.lowest, scale.highest)
 
 
-def _number(words: str, lowest: int, highest: int) -> Read:
+def _number(words: str, lowest: int, highest: int) -> Verdict:
     match = NUMBER.fullmatch(words)
     if match is None:
         return UNPARSABLE
@@ -157,7 +150,7 @@ def _number(words: str, lowest: int, highest: int) -> Read:
     if any(said is not None and int(said) != bound for said, bound in stated):
         return UNPARSABLE  # a number of another scale
     number = _within(match["number"], lowest, highest)
-    return OUT_OF_RANGE if number is None else Read(number)
+    return OUT_OF_RANGE if number is None else Verdict(number)
 
 
 def _within(digits: str, lowest: int, highest: int) -> int | None:
@@ -167,7 +160,7 @@ def _within(digits: str, lowest: int, highest: int) -> int | None:
     return number if lowest <= number <= highest else None
 
 
-def scores(words: str, scale: AnswerScale) -> Read:
+def scores(words: str, scale: AnswerScale) -> Verdict:
     """Two scores, compared: equal ones are the middle of three points."""
     match = SCORES.fullmatch(words)
     if match is None:
@@ -178,25 +171,25 @@ def scores(words: str, scale: AnswerScale) -> Read:
     first, second = (_within(match[name], scale.lowest, scale.highest) for name in (one, two))
     if first is None or second is None:
         return OUT_OF_RANGE
-    return Read(2 + (second > first) - (first > second), scores=(Decimal(first), Decimal(second)))
+    return Verdict(2 + (second > first) - (first > second), scores=(Decimal(first), Decimal(second)))
 
 
-def binary(words: str, scale: AnswerScale) -> Read:
+def binary(words: str, scale: AnswerScale) -> Verdict:
     """One of the two answers; a line that names both names none."""
     return _named(CHOSEN.fullmatch(words))
 
 
-def _named(match: re.Match[str] | None) -> Read:
-    return Read("AB".index(match["name"].upper()) + 1) if match else UNPARSABLE
+def _named(match: re.Match[str] | None) -> Verdict:
+    return Verdict("AB".index(match["name"].upper()) + 1) if match else UNPARSABLE
 
 
-def grades(words: str, scale: AnswerScale) -> Read:
+def grades(words: str, scale: AnswerScale) -> Verdict:
     """One of the five grades, alone or with the words that the judge saw beside it."""
     match = GRADE.fullmatch(words)
     grade = re.sub(r"\s", "", match["grade"]).upper() if match else ""
     if match is None or grade not in GRADES or not _is_caption(match["caption"], grade):
         return UNPARSABLE
-    return Read(GRADES.index(grade) + 1)
+    return Verdict(GRADES.index(grade) + 1)
 
 
 def _is_caption(caption: str | None, grade: str) -> bool:
@@ -205,7 +198,7 @@ def _is_caption(caption: str | None, grade: str) -> bool:
     return caption is None or caption.strip(" :.").casefold() == words.casefold()
 
 
-READERS: Final[dict[str, Callable[[str, AnswerScale], Read]]] = {
+READERS: Final[dict[str, Callable[[str, AnswerScale], Verdict]]] = {
     "likert": likert,
     "binary": binary,
     "scores": scores,
@@ -373,8 +366,7 @@ def read_yes_no(reply: ReplyText) -> Verdict:
     said = set(CAPITALS.findall(plain(text)))
     if not reason and len(said) == 1:
         return _yes_or_no(said.pop(), text)
-    is_refusal = REFUSAL.search(plain(text[:WITHIN]))
-    return Verdict(None, reason or ("refused" if is_refusal else "unparsable"))
+    return Verdict(None, reason) if reason else _unread(text)
 
 
 def _yes_or_no(word: str, rationale: str) -> Verdict:
@@ -443,11 +435,13 @@ def _find(reply: ReplyText, scale: AnswerScale, place: Place) -> tuple[Verdict, 
     if read.rating is not None and where and not _is_doubtful(answer, where, read, scale, place):
         rationale = f"{where.rest}\n{where.text[:start]}".strip() if start else where.rest
         begin = answer.start + where.start
-        return Verdict(read.rating, "", rationale, read.scores), (begin + start, begin + len(where.text))
-    if read.reason == "out_of_range":
-        return Verdict(None, "out_of_range"), None
-    is_refusal = REFUSAL.search(plain(text[:WITHIN]))
-    return Verdict(None, "refused" if is_refusal else "unparsable"), None
+        return replace(read, rationale=rationale), (begin + start, begin + len(where.text))
+    return OUT_OF_RANGE if read == OUT_OF_RANGE else _unread(text), None
+
+
+def _unread(text: str) -> Verdict:
+    """What a text comes to that holds no verdict."""
+    return Verdict(None, "refused" if REFUSAL.search(plain(text[:WITHIN])) else "unparsable")
 
 
 def _answer(reply: ReplyText) -> tuple[Answer, str]:
@@ -469,7 +463,7 @@ def _unreadable(reply: ReplyText, answer: Answer, text: str, place: Place) -> Re
     return "truncated" if reply.is_cut_off and not is_complete else ""
 
 
-def _read(where: Passage, scale: AnswerScale, place: Place) -> tuple[Read, int]:
+def _read(where: Passage, scale: AnswerScale, place: Place) -> tuple[Verdict, int]:
     """What a passage says, and the offset from which it says so."""
     read = _read_line(where.text, scale)
     if read.reason == "unparsable" and scale.form == "binary" and place is Place.LAST_LINE:
@@ -479,7 +473,7 @@ def _read(where: Passage, scale: AnswerScale, place: Place) -> tuple[Read, int]:
     return read, 0
 
 
-def _read_line(line: str, scale: AnswerScale) -> Read:
+def _read_line(line: str, scale: AnswerScale) -> Verdict:
     """Return what a line says, or an object of JSON in it, or the one box in it."""
     reader = READERS[scale.form]
     read = reader(words_of(line), scale)
@@ -508,7 +502,7 @@ def _last_sentence(line: str) -> int:
     return 0 if is_quoted else start
 
 
-def _is_doubtful(answer: Answer, where: Passage, read: Read, scale: AnswerScale, place: Place) -> bool:
+def _is_doubtful(answer: Answer, where: Passage, read: Verdict, scale: AnswerScale, place: Place) -> bool:
     """Whether what stands in the place of the verdict may be something else."""
     if place is Place.FIRST_LINE and scale.form == "binary" and _is_heading(where, read, scale):
         return True
@@ -522,7 +516,7 @@ def _is_after_verdict(answer: Answer, scale: AnswerScale, place: Place) -> bool:
     return where is not None and _read(where, scale, place)[0].reason != "unparsable"
 
 
-def _is_heading(where: Passage, read: Read, scale: AnswerScale) -> bool:
+def _is_heading(where: Passage, read: Verdict, scale: AnswerScale) -> bool:
     """Whether the verdict is the heading of one answer's discussion, as another line is of the other's."""
     if not HEADING.match(where.text):
         return False

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from judging.protocols import rendering
-from judging.protocols.answer_scales import FORMS, POINTS, AnswerScale, answer_scale
+from judging.protocols.answer_scales import FORMS, AnswerScale, answer_scale
 from judging.protocols.deciding import Decide, Verdicts, last_verdict
 from judging.protocols.replies import Place
 
@@ -67,20 +67,6 @@ class Step:
         if earlier.about is About.COMPLETION and self.about is About.PAIR:
             return frozenset({f"{earlier.name}_a", f"{earlier.name}_b"})
         return frozenset({earlier.name} if earlier.about in (About.PROMPT, self.about) else ())
-
-    def problems(self, before: Sequence["Step"], placeholders: frozenset[str]) -> Iterator[str]:
-        """Faults of the step, in sentences without a full stop."""
-        for unknown in sorted(rendering.placeholders(self.template) - placeholders):
-            yield f"step {self.name} has no placeholder ${unknown}"
-        names = [earlier.name for earlier in before]
-        if self.name in names or self.name in GENERAL or not self.name.isidentifier():
-            yield f"a step cannot be named {self.name}"
-        if self.other_order and self.about is not About.PAIR:
-            yield f"step {self.name} shows no order to change"
-        if self.continues and not (self.continues == self.name and self.in_turn):
-            shown = [(one.about, one.other_order) for one in before if one.name == self.continues]
-            if shown != [(self.about, self.other_order)]:
-                yield f"step {self.name} continues no earlier step that shows the same"
 
 
 @dataclass(frozen=True)
@@ -161,43 +147,11 @@ class Protocol:
     note: str = ""  # what the source leaves open, or where we depart from it
     task: Task = Task.COMPARE
 
-    @property
-    def points(self) -> tuple[int, ...]:
-        """The rating scales its verdicts can be stored on."""
-        return tuple(sorted({points for form in self.forms for points in POINTS.get(form, ())}))
-
-    def __post_init__(self) -> None:
-        problem = next(self._problems(), None)
-        if problem:
-            raise ValueError(f"protocol {self.name}: {problem}")
-
     def placeholders(self, step: Step) -> frozenset[str]:
         before = self.steps[: self.steps.index(step)]
         quotes = [step.sees(earlier) for earlier in before]
         asked = {"verdict"} if step.asks_verdict else set()
         return GENERAL.union(SHOWING[step.about], self.parameters, asked, *quotes)
-
-    def _problems(self) -> Iterator[str]:
-        if bool(self.steps) == bool(self.parts):
-            yield "it has steps of its own or parts, one of the two"
-        if (set(self.forms) < set(FORMS)) != bool(self.lacks):
-            yield "it says why it lacks answer scales if, and only if, it does"
-        if self.steps and not any(step.asks_verdict for step in self.steps):
-            yield "no step asks for a verdict"
-        for step in self.steps if self.task is not Task.CHECK else ():
-            if (step.score is not None) != (step.asks_verdict and step.about is About.COMPLETION):
-                yield f"step {step.name} asks for one score if, and only if, it shows one answer"
-        taken = GENERAL.union(*SHOWING.values(), {"verdict"}, {step.name for step in self.steps})
-        for name in sorted(taken & set(self.parameters)):
-            yield f"a parameter cannot be named {name}"
-        for number, step in enumerate(self.steps):
-            named = {step.each, step.rounds, step.author, step.only, step.given} - {
-                "",
-                QUESTIONS,
-                *self.parameters,
-            }
-            yield from (f"step {step.name} names no parameter {name}" for name in sorted(named))
-            yield from step.problems(self.steps[:number], self.placeholders(step))
 
     @cached_property
     def texts(self) -> Mapping[str, str]:

@@ -8,7 +8,6 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.management.base import CommandError
@@ -16,7 +15,7 @@ from django.core.management.base import CommandError
 from arena.management.command import ArenaCommand
 from judging.endpoints.keys import KeyVariableError, check_sendable
 from judging.endpoints.openai_client import OpenAIClient
-from judging.endpoints.reaching import RefusedAddressError
+from judging.endpoints.reaching import RefusedAddressError, is_address
 from judging.worker.arena import Arena, JudgeInfo, WorkerError, key_of
 from judging.worker.arena_client import ArenaClient
 from judging.worker.worker import AwayError, Worker
@@ -78,7 +77,7 @@ class Command(ArenaCommand):
 def check_options(options: dict[str, Any]) -> None:
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,120}", options["judge"]):
         raise CommandError(f'"{options["judge"]}" is not the slug of a judge.')
-    if not is_address(options["arena_url"]):
+    if not (options["arena_url"].isascii() and is_address(options["arena_url"])):
         raise CommandError(
             f'"{options["arena_url"]}" is not the address of an arena. Use one like https://arena.org.'
         )
@@ -93,19 +92,6 @@ def check_options(options: dict[str, Any]) -> None:
         check_sendable("ARENA_TOKEN", settings.ARENA_TOKEN)
     except KeyVariableError as error:
         raise CommandError(str(error)) from error
-
-
-def is_address(url: str) -> bool:
-    """Whether an arena can have this URL; visible ASCII, since requests hold it as it is."""
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and _plain(url)
-    except ValueError:  # a port that is none
-        return False
-
-
-def _plain(url: str) -> bool:
-    return url.isascii() and url.isprintable() and " " not in url
 
 
 def look_up_patiently(arena: Arena, tell: Callable[[str], None]) -> JudgeInfo:

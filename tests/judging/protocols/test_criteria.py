@@ -60,7 +60,7 @@ def test_each_criterion_is_asked_about_like_the_overall_rating_and_read_by_itsel
     )
     assert by_criterion["Clarity"].rating != conversation.verdict(beside, replies).rating
     assert by_criterion[CRITERIA[1]].reason == "unparsable"
-    assert conversation.is_complete(beside, replies)
+    assert not conversation.open_keys(beside, replies)
 
 
 def test_the_name_of_a_criterion_is_one_line_that_forges_no_marker() -> None:
