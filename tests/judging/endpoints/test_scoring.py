@@ -9,10 +9,8 @@ import pytest
 
 from arena.texts.dialogue import Message
 from judging.endpoints.client import NoReplyError, Token
-from judging.endpoints.openai_client import OpenAIClient
-from judging.endpoints.scoring import ToRead, Way, before_answer, body_of, plain, read_from
+from judging.endpoints.scoring import ToRead, Way, before_answer, plain, read_from
 from judging.endpoints.traces import pack, unpack
-from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.endpoints.worded import WordModel
 
 ASKED = ToRead(
@@ -27,25 +25,6 @@ ASKED = ToRead(
 
 def said(*texts: str) -> list[Message]:
     return [{"role": "assistant", "content": text} for text in texts]
-
-
-@pytest.fixture(scope="module")
-def words() -> WordModel:
-    return WordModel(seed=3, vocabulary=60)
-
-
-@pytest.mark.parametrize("way", Way)
-def test_a_text_is_read_over_http_with_the_numbers_of_the_model(way: Way, words: WordModel) -> None:
-    with ChatServer(lambda body: Answer(raw=words.reply(body))) as server:
-        found = OpenAIClient(server.url, "none").read(way, ASKED)
-        (sent,) = server.requests
-    assert sent == body_of(way, ASKED)
-    tokens = words.cut(plain(ASKED.messages))
-    assert [token.text for token in found.tokens] == tokens[1:]
-    assert "".join(token.text for token in found.tokens[found.before :]).strip() == "The Loire is a river."
-    assert [token.logprob for token in found.tokens] == pytest.approx(words.log_p(tokens)[1:])
-    assert all(len(token.alternatives) == 20 for token in found.tokens)
-    assert (found.prompt_tokens, found.completion_tokens) == (len(tokens), 1)
 
 
 def test_without_ids_the_written_token_is_the_one_beyond_the_likeliest_or_the_first() -> None:

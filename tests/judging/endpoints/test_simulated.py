@@ -7,27 +7,19 @@ import pytest
 from judging.endpoints.client import NoReplyError, Request
 from judging.endpoints.simulated import SimulatedClient, Simulation
 from judging.protocols import conversation
-from judging.protocols.answer_scales import FORMS, AnswerScale, answer_scale
+from judging.protocols.answer_scales import FORMS, POINTS, AnswerScale, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.conversation import Question
 from judging.protocols.parsing import read_verdict
-from judging.protocols.protocol import About, ConfiguredProtocol, Protocol, Task
+from judging.protocols.protocol import About, ConfiguredProtocol, Task
 from judging.protocols.rehearsal import NOTE, verdict
-from judging.protocols.rendering import OneText, PairTexts
+from judging.protocols.rendering import OneText
 from judging.protocols.replies import Place, ReplyText, Verdict
-from tests.judging.protocols.scripted import COMPARING, ask_all
+from tests.judging.protocols.scripted import COMPARING, ask_all, scales
 
 REQUEST = Request("simulated", [], 1.0)
-JUDGED = PairTexts(["Say hi"], "", ["hi"], ["hello"], b"secret")
 
-SCALES = [
-    *(answer_scale("likert", points) for points in (2, 3, 5, 8)),
-    answer_scale("binary", 2),
-    answer_scale("scores", 3),
-    answer_scale("grades", 5),
-    AnswerScale("score", 3, 0, 9),
-    AnswerScale("score", 3, 1, 10),
-]
+SCALES = [*scales(), AnswerScale("score", 3, 1, 10)]
 
 
 def make_client(question: Question, seed: int = 1, **simulation: object) -> SimulatedClient:
@@ -56,7 +48,7 @@ def test_every_form_is_answered_in_every_place(scale: AnswerScale, place: Place)
 
 @pytest.mark.parametrize("form", sorted(FORMS))
 def test_the_stronger_one_is_better_in_either_order(form: str) -> None:
-    scale = answer_scale(form, {"likert": 8, "binary": 2, "scores": 3, "grades": 5}[form])
+    scale = answer_scale(form, POINTS[form][-1])
     plain, turned = (ask(make_question(scale, other_order=other)).rating for other in (False, True))
     assert (plain, turned) == (scale.points, 1)
 
@@ -119,17 +111,3 @@ def test_the_plain_rating_is_drawn_as_it_always_was() -> None:
     question = make_question(answer_scale("likert", 8))
     texts = [make_client(question, seed, noise=300).ask(REQUEST).text[0] for seed in range(20)]
     assert "".join(texts) == "88888587866548886386"
-
-
-def judged(configured: ConfiguredProtocol) -> Verdict:
-    _, replies = ask_all(configured, JUDGED, lambda one: make_client(one).ask(REQUEST).text)
-    return conversation.verdict(configured, replies)
-
-
-@pytest.mark.parametrize("protocol", COMPARING.values(), ids=lambda one: one.name)
-def test_every_protocol_comes_to_its_verdict(protocol: Protocol) -> None:
-    for form in protocol.forms:
-        scale = answer_scale(form, {"likert": 8, "binary": 2, "scores": 3, "grades": 5}[form])
-        found = judged(ConfiguredProtocol(protocol, scale))
-        assert found.rating is not None
-        assert found.rating == (scale.points if form != "likert" else 8)

@@ -6,17 +6,10 @@ from typing import Any
 import pytest
 
 from judging.endpoints.client import NoReplyError, Reply, Request, Token
+from judging.endpoints.completions import checked
 from judging.endpoints.logprobs import tokens_of, tokens_of_text
 from judging.endpoints.openai_client import OpenAIClient, body_of
 from tests.judging.endpoints.server import Answer, ChatServer
-
-
-def make_body(content: str | None = "5", **overrides: Any) -> bytes:
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}
-    choice["message"] |= overrides.pop("message", {})
-    choice |= overrides.pop("choice", {})
-    body = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
-    return json.dumps(body | overrides).encode()
 
 
 def ask(model: ChatServer, answer: Answer, **request: Any) -> Reply:
@@ -37,16 +30,12 @@ def test_log_probabilities_are_asked_for_only_where_wanted() -> None:
     assert (body_of(wanted)["logprobs"], body_of(wanted)["top_logprobs"]) == (True, 20)
 
 
-def test_tokens_and_thinking_tokens_are_read(model: ChatServer) -> None:
-    body = make_body(
-        choice={"logprobs": {"content": [make_entry()]}},
-        usage={"prompt_tokens": 9, "completion_tokens": 70, "total_tokens": 79}
-        | {"completion_tokens_details": {"reasoning_tokens": 64}},
-    )
-    reply = ask(model, Answer(raw=body), logprobs=True)
+def test_tokens_and_thinking_tokens_are_read() -> None:
+    usage = {"completion_tokens": 70, "completion_tokens_details": {"reasoning_tokens": 64}}
+    choice = {"message": {"content": "5"}, "logprobs": {"content": [make_entry()]}}
+    reply = checked({"choices": [choice], "usage": usage})
     assert reply.tokens == (Token("5", -0.2, ((" 6", -1.7),)),)
     assert (reply.completion_tokens, reply.reasoning_tokens) == (70, 64)
-    assert model.requests[-1]["top_logprobs"] == 20
 
 
 @pytest.mark.parametrize(
@@ -65,15 +54,16 @@ def test_tokens_and_thinking_tokens_are_read(model: ChatServer) -> None:
         {"content": [make_entry(top_logprobs=[{}])]},
     ],
 )
-def test_odd_log_probabilities_are_none_and_cost_no_reply(model: ChatServer, logprobs: Any) -> None:
-    reply = ask(model, Answer(raw=make_body(choice={"logprobs": logprobs})), logprobs=True)
-    assert (reply.text, reply.tokens) == ("5", ())
+def test_odd_log_probabilities_are_none_and_cost_no_reply(logprobs: Any) -> None:
+    assert tokens_of(logprobs) == ()
 
 
 @pytest.mark.parametrize("details", [None, {}, {"reasoning_tokens": None}, {"reasoning_tokens": -1}])
-def test_thinking_tokens_are_unknown_where_nobody_says(model: ChatServer, details: Any) -> None:
-    usage = {"prompt_tokens": 1, "completion_tokens": 1, "completion_tokens_details": details}
-    assert ask(model, Answer(raw=make_body(usage=usage))).reasoning_tokens is None
+def test_thinking_tokens_are_unknown_where_nobody_says(details: Any) -> None:
+    found = checked(
+        {"choices": [{"message": {"content": "5"}}], "usage": {"completion_tokens_details": details}}
+    )
+    assert found.reasoning_tokens is None
 
 
 @pytest.mark.parametrize("status", [400, 422])

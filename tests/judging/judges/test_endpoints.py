@@ -6,16 +6,10 @@ from django.test import Client
 from judging.judges.services import configure_judge
 from judging.models import Author, Endpoint, Judge
 from judging.runs.limiting import room
-from tests.factories import judge_with, make_contestant, make_judge, make_user
+from tests.factories import judge_with, make_contestant, make_judge
 from tests.judging.judges.test_pages import FORM
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def staff(client: Client) -> Client:
-    client.force_login(make_user(is_staff=True))
-    return client
 
 
 def test_judges_of_one_model_share_its_endpoint() -> None:

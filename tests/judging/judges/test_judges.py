@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from arena.models import Comparison, Rater
-from judging.endpoints.client import storable
 from judging.judges import services
 from judging.judges.services import OF_ENDPOINT, SETTINGS, JudgeError, configure_judge
 from judging.models import Endpoint, Judge, JudgeCall, JudgeRun
@@ -20,12 +19,6 @@ def config_of(judge: Judge, **overrides: Any) -> Judge:
     fields |= {name: getattr(judge.asks, name) for name in OF_ENDPOINT}
     wanted: Judge = judge_with(**{**fields, **overrides})
     return wanted
-
-
-@pytest.mark.django_db
-def test_a_judge_is_a_rater_of_its_own_kind() -> None:
-    judge = make_judge(slug="gpt", name="GPT")
-    assert (judge.rater.kind, judge.rater.slug, judge.rater.simulated) == (Rater.Kind.JUDGE, "gpt", False)
 
 
 @pytest.mark.django_db
@@ -98,11 +91,6 @@ def test_simulated_judges_go_the_same_way(arena: Any, model: ChatServer, drain: 
         shown_first = comparison.pair.shown(comparison.swapped)[0].contestant.slug
         assert comparison.rating == (1 if strengths[shown_first] == 1200 else 8)
         assert comparison.rationale.startswith("Simulated reply")
-
-
-def test_what_cannot_be_stored_is_replaced() -> None:
-    texts = ["a\x00b", "\ud800x", "\ud83d\ude00", "plain é"]
-    assert [storable(text) for text in texts] == ["a�b", "�x", "😀", "plain é"]
 
 
 @pytest.mark.parametrize("name", ["SECRET_KEY", "DATABASE_URL", "BROKER_URL", "REDIS_URL"])

@@ -44,22 +44,6 @@ def test_ties_of_members_count_against_a_majority() -> None:
     assert combined("majority", [(1, 3), (1, 8), tie], middle_to_second=True).rating == 1
 
 
-@pytest.mark.parametrize(
-    ("ratings", "rating", "mean"),
-    [
-        ((2, 3, 4), 3, 3.0),
-        ((5, 6), 6, 5.5),  # halves go away from the middle,
-        ((4, 3), 3, 3.5),  # on both sides
-        ((1, 1, 2), 1, 4 / 3),
-        ((8, 8), 8, 8.0),
-    ],
-)
-def test_the_mean_is_put_on_eight_points(ratings: tuple[int, ...], rating: int, mean: float) -> None:
-    verdict = combined("mean", of_eight(*ratings), middle_to_second=False)
-    assert (verdict.rating, verdict.points) == (rating, 8)
-    assert verdict.mean == pytest.approx(mean)
-
-
 def test_a_mean_in_the_very_middle_goes_where_it_is_told_on_a_common_axis() -> None:
     ratings = of_eight(4, 5)
     assert combined("mean", ratings, middle_to_second=False) == PanelVerdict(4, 8, 4.5)

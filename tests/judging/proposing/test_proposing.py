@@ -2,14 +2,12 @@
 
 import json
 from collections.abc import Callable
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
 from arena.models import Prompt, Question, Study
 from judging.models import Endpoint, Judge, ProposalCall
@@ -93,21 +91,6 @@ def start(judge: Any, study: Study, number: int = 1) -> ProposalCall:
     return ProposalCall.objects.latest("pk")
 
 
-def test_a_failure_is_asked_again_later_and_one_that_stays_is_not(
-    study: Study, judge: Any, model: ChatServer
-) -> None:
-    model.script = lambda body: Answer(status=500, raw=b"{}")
-    call = start(judge, study)
-    assert work_off(services.door) == 1
-    call.refresh_from_db()
-    assert (call.state, call.attempt, call.due_at > timezone.now()) == ("waiting", 1, True)
-    model.script = lambda body: Answer(status=404, raw=b"{}")
-    ProposalCall.objects.update(due_at=timezone.now())
-    work_off(services.door)
-    call.refresh_from_db()
-    assert (call.state, "does not know the model" in call.error, len(model.requests)) == ("failed", True, 2)
-
-
 @pytest.mark.parametrize("status", [401, 403, 404, 302])
 def test_a_refusal_that_all_would_meet_ends_the_rest(
     study: Study, judge: Any, model: ChatServer, staff: Client, status: int
@@ -142,22 +125,6 @@ def test_a_reply_without_a_list_is_kept(study: Study, judge: Any, model: ChatSer
     call.refresh_from_db()
     assert (call.state, call.proposed, call.raw_reply) == ("replied", 0, "I will not.")
     assert call.error == "The reply holds no list of requirements."
-
-
-def test_what_a_dead_process_asked_is_asked_again_and_counted(
-    study: Study, judge: Any, model: ChatServer
-) -> None:
-    start(judge, study, 2)
-    first = ProposalCall.objects.earliest("pk")
-    past = timezone.now() - timedelta(seconds=1)
-    dead = ProposalCall.objects.filter(pk=first.pk)
-    cost = {"reserved": Decimal("0.03"), "prompt_price": 1, "completion_price": 1}
-    dead.update(state="in_flight", deadline=past, attempt=1, **cost)
-    assert services.door.sweep() == 1
-    assert work_off(services.door) == len(model.requests) == 2
-    first.refresh_from_db()
-    assert (first.state, first.attempt, first.abandoned) == ("replied", 2, 1)
-    assert first.cost == Decimal("0.036"), "what the dead process may have paid is not forgotten"
 
 
 def test_limits_of_the_judge_hold(study: Study, judge: Any, model: ChatServer) -> None:

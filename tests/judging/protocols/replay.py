@@ -62,27 +62,11 @@ def records(data: Path, strategy: str) -> Iterator[Mapping[str, Any]]:
         yield from json.loads((data / "llmbar" / folder / "gpt-4" / f"{strategy}.json").read_text())
 
 
-def unread(data: Path, strategy: str) -> list[str]:
-    """The last sentences of the replies in which no verdict is found although a winner is recorded."""
-    return [
-        text.rpartition(". ")[2]
-        for record in records(data, strategy)
-        for text, place, _ in _choices(record, strategy)
-        if _read([text, "stop"], BINARY, place).rating is None
-    ]
-
-
 def _of_choices(record: Mapping[str, Any], strategy: str) -> Iterator[str]:
     for order in ("swap = False", "swap = True"):
         for place, one in _passes(record, strategy):
             winner = _winner(_read(one[order]["completion"], BINARY, place), order)
             yield UNREAD if winner is None else SAME if winner == one[order]["winner"] else DIFFERENT
-
-
-def _choices(record: Mapping[str, Any], strategy: str) -> Iterator[tuple[str, Place, str]]:
-    for place, one in _passes(record, strategy):
-        for order in ("swap = False", "swap = True"):
-            yield one[order]["completion"][0], place, one[order]["winner"]
 
 
 def _passes(record: Mapping[str, Any], strategy: str) -> Iterator[tuple[Place, Mapping[str, Any]]]:
@@ -135,8 +119,4 @@ def _row(name: str, counts: Counter[str]) -> str:
 
 
 if __name__ == "__main__":
-    folder = Path(os.environ["ARENA_REFERENCE_DATA"])
-    print(table(folder))
-    for strategy in PLACES:
-        for sentence in unread(folder, strategy):
-            print(f"not read in {strategy}: {sentence}")
+    print(table(Path(os.environ["ARENA_REFERENCE_DATA"])))

@@ -82,26 +82,3 @@ def test_a_judge_asks_what_the_table_says_and_finds_the_better_answer(
     assert asked_once(model)
     if opinion is by_position:  # both orders share their two passes, and each has a decision
         assert (JudgeCall.objects.count(), len(model.requests)) == (6, 4)
-
-
-def test_what_is_about_a_prompt_or_answer_is_asked_once(arena: Any, model: ChatServer, drain: Drain) -> None:
-    model.script = scripted(by_content)
-    study = make_pair()
-    make_completion(
-        prompt=study.prompts.get(), contestant=make_contestant(study=study), turns=["a third answer"]
-    )
-    for protocol in ("metrics-reference", "rating", "prepair"):
-        start_run(study, make_asking(protocol, model), both_orders=True)
-    drain()
-    asked = JudgeCall.objects.filter(cached_from=None)
-    counts = {
-        protocol: asked.filter(run__judge__protocol=protocol, key__regex=keys).count()
-        for protocol, keys in (
-            ("metrics-reference", "^(metrics|reference)$"),
-            ("rating", "^rate"),
-            ("prepair", "^analyse"),
-        )
-    }
-    assert counts == {"metrics-reference": 2, "rating": 3, "prepair": 3}
-    assert Comparison.objects.count() == 3 * 6
-    assert asked_once(model)

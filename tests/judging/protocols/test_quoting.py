@@ -8,13 +8,9 @@ from judging.protocols.answer_scales import AnswerScale, answer_scale
 from judging.protocols.parsing import read_verdict
 from judging.protocols.rendering import examples, in_words, quoted, relabelled
 from judging.protocols.replies import Place, ReplyText, Verdict, mirrored, side_of
+from tests.judging.protocols.scripted import scales
 
-SCALES = [
-    *(answer_scale("likert", points) for points in (2, 3, 5, 8)),
-    answer_scale("binary", 2),
-    answer_scale("scores", 3),
-    answer_scale("grades", 5),
-]
+SCALES = [scale for scale in scales() if scale.form != "score"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from judging.protocols.answer_scales import AnswerScale, answer_scale
+from judging.protocols.answer_scales import POINTS, AnswerScale, answer_scale
 from judging.protocols.parsing import read_verdict
 from judging.protocols.protocol import ConfiguredProtocol
 from judging.protocols.replies import Place, ReplyText
@@ -89,11 +89,7 @@ def test_every_form_and_place_that_a_protocol_asks_for_has_good_and_bad_replies(
         (configured.scale_of(step).form, configured.place_of(step))
         for protocol in COMPARING.values()
         for form in protocol.forms
-        for configured in [
-            ConfiguredProtocol(
-                protocol, answer_scale(form, {"likert": 8, "binary": 2, "scores": 3, "grades": 5}[form])
-            )
-        ]
+        for configured in [ConfiguredProtocol(protocol, answer_scale(form, POINTS[form][-1]))]
         for step in configured.steps
         if step.asks_verdict
     }

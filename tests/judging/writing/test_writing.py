@@ -311,12 +311,6 @@ def test_a_run_in_which_nothing_works_stops(author: Author, model: ChatServer) -
     assert WritingRunOut.of(run).state == "failed"
 
 
-def test_only_who_may_spend_starts(author: Author) -> None:
-    with pytest.raises(JudgeError, match="Ask a superuser"):
-        Wanted().start(author, make.make_user(is_staff=True, paid_runs=False))
-    assert not WritingRun.objects.exists()
-
-
 endings = st.lists(st.sampled_from(["reply", "long", "fail", "die", "study", "day"]), max_size=12)
 
 
