@@ -1,4 +1,5 @@
 import secrets
+from datetime import timedelta
 
 from django.db import models
 from django.db.models import F, Q
@@ -123,6 +124,11 @@ class Assignment(models.Model):
     @property
     def is_finished(self) -> bool:
         return self.state in (self.State.SUBMITTED, self.State.SKIPPED)
+
+    def lease(self, lease: timedelta) -> None:
+        """Claim it, or keep it claimed, for ``lease`` from now."""
+        self.state, self.leased_until = self.State.CLAIMED, timezone.now() + lease
+        self.save(update_fields=["state", "leased_until"])
 
 
 class Opinion(models.Model):

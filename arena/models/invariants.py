@@ -4,13 +4,34 @@ They are put back after every migration: SQLite drops a table's triggers when it
 refuses to rebuild one that a trigger of another table reads.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.apps import AppConfig
 from django.db import connections
 from django.db.models.signals import post_migrate, pre_migrate
+
+REMOVED: Final = "[removed]"
+"""What replaces the names of people whose details are removed."""
+
+
+class Rule(NamedTuple):
+    """What must hold of the rows of a table, by the event before which it is looked at."""
+
+    table: str
+    message: str
+    holds: Mapping[str, str]
+
+
+def _of_rows(table: str, condition: str, message: str) -> Rule:
+    """Return the rule that a condition holds for every row."""
+    return Rule(table, message, dict.fromkeys(("INSERT", "UPDATE"), condition))
+
+
+def _removed_in(note: str) -> str:
+    return f"LENGTH({note}) - LENGTH(REPLACE({note}, '{REMOVED}', ''))"
+
 
 _STUDY_OF_COMPLETION: Final = """(SELECT p.study_id FROM arena_prompt p
             JOIN arena_completion c ON c.prompt_id = p.id WHERE c.id = NEW.completion_id)"""
@@ -18,66 +39,54 @@ _STUDY_OF_COMPLETION: Final = """(SELECT p.study_id FROM arena_prompt p
 _ABOUT_ITS_PROMPT: Final = """(SELECT prompt_id FROM arena_question WHERE id = NEW.question_id)
             = (SELECT prompt_id FROM arena_completion WHERE id = NEW.completion_id)"""
 
-RULES: dict[str, tuple[str, str, str]] = {
-    # name: (table, what must hold for NEW, message)
-    "pair_answers_one_prompt": (
+_UNCHANGED: Final = ("id", "kind", "at", "study_slug", "command", "request")
+_EMPTIED: Final = ("study_id", "rater_id", "by_id", "account_id")
+
+RULES: Final = {
+    "pair_answers_one_prompt": _of_rows(
         "arena_pair",
         """(SELECT COUNT(*) FROM arena_completion
             WHERE id IN (NEW.first_id, NEW.second_id) AND prompt_id = NEW.prompt_id) = 2""",
         "completions of a pair answer the same prompt",
     ),
-    "completion_stays_in_study": (
+    "completion_stays_in_study": _of_rows(
         "arena_completion",
         """NEW.contestant_id IS NULL OR
            (SELECT study_id FROM arena_contestant WHERE id = NEW.contestant_id)
            = (SELECT study_id FROM arena_prompt WHERE id = NEW.prompt_id)""",
         "contestant and prompt of a completion belong to the same study",
     ),
-    "comparison_stays_in_study": (
+    "comparison_stays_in_study": _of_rows(
         "arena_comparison",
         """NEW.study_id = (SELECT p.study_id FROM arena_prompt p
             JOIN arena_pair ON arena_pair.prompt_id = p.id WHERE arena_pair.id = NEW.pair_id)""",
         "a comparison belongs to the study of its pair",
     ),
-    "score_stays_in_study": (
+    "score_stays_in_study": _of_rows(
         "arena_score",
         f"NEW.study_id = {_STUDY_OF_COMPLETION}",
         "a score belongs to the study of its answer",
     ),
-    "answer_stays_in_study": (
+    "answer_stays_in_study": _of_rows(
         "arena_answer",
         f"NEW.study_id = {_STUDY_OF_COMPLETION} AND {_ABOUT_ITS_PROMPT}",
         "a question is answered about an answer to its own prompt",
     ),
-}
-
-_EVENTS: Final = ("INSERT", "UPDATE")
-
-REMOVED: Final = "[removed]"
-"""What replaces the names of people whose details are removed."""
-
-
-def _removed_in(note: str) -> str:
-    return f"LENGTH({note}) - LENGTH(REPLACE({note}, '{REMOVED}', ''))"
-
-
-_UNCHANGED: Final = ("id", "kind", "at", "study_slug", "command", "request")
-_EMPTIED: Final = ("study_id", "rater_id", "by_id", "account_id")
-
-APPEND_ONLY: dict[str, tuple[str, str, str]] = {
-    # name: (table, what an update may be, message); no row is deleted
-    "event_append_only": (
+    "event_append_only": Rule(
         "arena_studyevent",
-        " AND ".join(
-            [
-                *(f"NEW.{name} = OLD.{name}" for name in _UNCHANGED),
-                "COALESCE(NEW.by_number, 0) = COALESCE(OLD.by_number, 0)",
-                # What it points at may be deleted.
-                *(f"COALESCE(NEW.{name}, OLD.{name}, 0) = COALESCE(OLD.{name}, 0)" for name in _EMPTIED),
-                f"(NEW.note = OLD.note OR {_removed_in('NEW.note')} > {_removed_in('OLD.note')})",
-            ]
-        ),
         "what is in the log stays as it is",
+        {
+            "UPDATE": " AND ".join(
+                [
+                    *(f"NEW.{name} = OLD.{name}" for name in _UNCHANGED),
+                    "COALESCE(NEW.by_number, 0) = COALESCE(OLD.by_number, 0)",
+                    # What it points at may be deleted.
+                    *(f"COALESCE(NEW.{name}, OLD.{name}, 0) = COALESCE(OLD.{name}, 0)" for name in _EMPTIED),
+                    f"(NEW.note = OLD.note OR {_removed_in('NEW.note')} > {_removed_in('OLD.note')})",
+                ]
+            ),
+            "DELETE": "FALSE",
+        },
     ),
 }
 
@@ -89,11 +98,7 @@ def connect() -> None:
 
 def _before_migrate(sender: AppConfig, using: str, plan: Sequence[Any] = (), **kwargs: Any) -> None:
     if sender.name == "arena" and plan and connections[using].vendor == "sqlite":
-        with connections[using].cursor() as cursor:
-            for name in RULES:
-                for event in _EVENTS:
-                    cursor.execute(f"DROP TRIGGER IF EXISTS {name}_{event.lower()}")
-        _drop_append_only(using)
+        _drop(using, RULES)
 
 
 def _after_migrate(sender: AppConfig, using: str, **kwargs: Any) -> None:
@@ -101,93 +106,60 @@ def _after_migrate(sender: AppConfig, using: str, **kwargs: Any) -> None:
         install(using)
 
 
-def install(using: str = "default") -> None:
-    connection = connections[using]
-    existing = connection.introspection.table_names()
-    make = _postgresql if connection.vendor == "postgresql" else _sqlite
-    with connection.cursor() as cursor:
-        for name, (table, condition, message) in RULES.items():
-            if table in existing:
-                for statement in make(name, table, condition, message):
-                    cursor.execute(statement)
-    _install_append_only(using)
-
-
 @contextmanager
 def deletable(using: str = "default") -> Iterator[None]:
     """Let rows of tables that only grow be deleted: for who empties the whole database in a transaction."""
-    _drop_append_only(using)
+    growing = [name for name, rule in RULES.items() if "DELETE" in rule.holds]
+    _drop(using, growing)
     yield
-    _install_append_only(using)
+    install(using, growing)
 
 
-def _install_append_only(using: str) -> None:
+def install(using: str = "default", names: Iterable[str] = tuple(RULES)) -> None:
+    """Make the triggers of these rules anew, where their tables exist."""
     connection = connections[using]
     existing = connection.introspection.table_names()
-    make = _append_only_postgresql if connection.vendor == "postgresql" else _append_only_sqlite
-    _drop_append_only(using)
+    make = _postgresql if connection.vendor == "postgresql" else _sqlite
+    _drop(using, names)
     with connection.cursor() as cursor:
-        for name, (table, condition, message) in APPEND_ONLY.items():
-            if table in existing:
-                for statement in make(name, table, condition, message):
+        for name in names:
+            if RULES[name].table in existing:
+                for statement in make(name, RULES[name]):
                     cursor.execute(statement)
 
 
-def _drop_append_only(using: str) -> None:
+def _drop(using: str, names: Iterable[str]) -> None:
     connection = connections[using]
     with connection.cursor() as cursor:
-        for name, (table, _, _) in APPEND_ONLY.items():
+        for name in names:
             if connection.vendor == "postgresql":
-                cursor.execute(f"DROP TRIGGER IF EXISTS {name} ON {table}")
-            else:
-                cursor.execute(f"DROP TRIGGER IF EXISTS {name}_update")
-                cursor.execute(f"DROP TRIGGER IF EXISTS {name}_delete")
+                cursor.execute(f"DROP TRIGGER IF EXISTS {name} ON {RULES[name].table}")
+                continue
+            for event in RULES[name].holds:
+                cursor.execute(f"DROP TRIGGER IF EXISTS {name}_{event.lower()}")
 
 
-def _append_only_sqlite(name: str, table: str, condition: str, message: str) -> list[str]:
-    refuse = f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
-    return [
-        f"CREATE TRIGGER {name}_update BEFORE UPDATE ON {table} WHEN NOT ({condition}) {refuse}",
-        f"CREATE TRIGGER {name}_delete BEFORE DELETE ON {table} {refuse}",
-    ]
-
-
-def _append_only_postgresql(name: str, table: str, condition: str, message: str) -> list[str]:
-    return [
-        f"""CREATE OR REPLACE FUNCTION {name}() RETURNS trigger AS $$
-            BEGIN
-                IF TG_OP = 'UPDATE' THEN
-                    IF {condition} THEN
-                        RETURN NEW;
-                    END IF;
-                END IF;
-                RAISE EXCEPTION '{message}' USING ERRCODE = 'check_violation';
-            END $$ LANGUAGE plpgsql""",
-        f"CREATE TRIGGER {name} BEFORE UPDATE OR DELETE ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()",
-    ]
-
-
-def _sqlite(name: str, table: str, condition: str, message: str) -> list[str]:
-    statements = []
-    for event in _EVENTS:
-        trigger = f"{name}_{event.lower()}"
-        statements.append(f"DROP TRIGGER IF EXISTS {trigger}")
-        statements.append(
-            f"CREATE TRIGGER {trigger} BEFORE {event} ON {table} WHEN NOT ({condition}) "
-            f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
+def _sqlite(name: str, rule: Rule) -> Iterator[str]:
+    for event, condition in rule.holds.items():
+        yield (
+            f"CREATE TRIGGER {name}_{event.lower()} BEFORE {event} ON {rule.table} WHEN NOT ({condition}) "
+            f"BEGIN SELECT RAISE(ABORT, '{rule.message}'); END"
         )
-    return statements
 
 
-def _postgresql(name: str, table: str, condition: str, message: str) -> list[str]:
-    return [
-        f"""CREATE OR REPLACE FUNCTION {name}() RETURNS trigger AS $$
-            BEGIN
-                IF NOT ({condition}) THEN
-                    RAISE EXCEPTION '{message}' USING ERRCODE = 'check_violation';
-                END IF;
+def _postgresql(name: str, rule: Rule) -> Iterator[str]:
+    checks = "".join(
+        f"""
+                IF TG_OP = '{event}' THEN
+                    IF NOT ({condition}) THEN
+                        RAISE EXCEPTION '{rule.message}' USING ERRCODE = 'check_violation';
+                    END IF;
+                END IF;"""
+        for event, condition in rule.holds.items()
+    )
+    yield f"""CREATE OR REPLACE FUNCTION {name}() RETURNS trigger AS $$
+            BEGIN{checks}
                 RETURN NEW;
-            END $$ LANGUAGE plpgsql""",
-        f"DROP TRIGGER IF EXISTS {name} ON {table}",
-        f"CREATE TRIGGER {name} BEFORE INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()",
-    ]
+            END $$ LANGUAGE plpgsql"""
+    events = " OR ".join(rule.holds)
+    yield f"CREATE TRIGGER {name} BEFORE {events} ON {rule.table} FOR EACH ROW EXECUTE FUNCTION {name}()"

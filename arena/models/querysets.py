@@ -197,13 +197,17 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def claimed(self) -> AssignmentQuerySet:
         return self.filter(state=word("claimed"))
 
-    def live(self, now: datetime | RawSQL | None = None) -> AssignmentQuerySet:
+    def live(self, now: datetime | None = None) -> AssignmentQuerySet:
         """Claimed, with the lease running."""
         return self.claimed().filter(leased_until__gt=now or timezone.now())
 
-    def holding(self, now: datetime | RawSQL | None = None) -> AssignmentQuerySet:
-        """Live and never finished: what keeps a place. A skip that is taken back has given its place away."""
+    def holding(self, now: datetime | None = None) -> AssignmentQuerySet:
+        """Live and never finished. An undone skip no longer reserves its pair."""
         return self.live(now).filter(finished_at=None)
+
+    def places(self, now: datetime | None = None) -> AssignmentQuerySet:
+        """What people hold for studies themselves: the ratings that may still come."""
+        return self.holding(now).filter(rater__kind="person", purpose="study").order_by()
 
     def checking(self) -> AssignmentQuerySet:
         """The checks that somebody is at: what is said goes by the places of requirements."""

@@ -81,8 +81,8 @@ def _claim(
     refuse_unwelcome(study, rater, membership)
     now = timezone.now()
     on_screen, claimed = _in_hand(study, rater, ahead)
-    if on_screen and not on_screen.shown_at:
-        _mark_shown(on_screen.pk, seen)
+    if on_screen:
+        mark_shown(on_screen, seen)
     allowed = allowance(study, rater)
     held = [each.pk for each in claimed if each != on_screen and each.kind in study.tasks]
     assignment = _first_held(held, now) if held else None
@@ -193,14 +193,12 @@ def lease_planned(study: Study, rater: Rater, kind: str, lease: timedelta) -> As
 
     To be called with the study locked.
     """
-    now = timezone.now()
     planned = Assignment.objects.filter(study=study, rater=rater, kind=kind)
     assignment = (
-        planned.lapsed(now).order_by("leased_until").first() or planned.open().order_by("created_at").first()
+        planned.lapsed().order_by("leased_until").first() or planned.open().order_by("created_at").first()
     )
     if assignment:
-        assignment.state, assignment.leased_until = Assignment.State.CLAIMED, now + lease
-        assignment.save(update_fields=["state", "leased_until"])
+        assignment.lease(lease)
     return assignment
 
 
@@ -212,24 +210,20 @@ def renew(rater: Rater, public_id: str, lease: timedelta) -> Assignment:
         raise NotAllowedError("This study is closed and takes no more ratings.")
     if assignment.state != Assignment.State.CLAIMED:
         raise LeaseLostError(f"This assignment is not yours to keep: it is {assignment.state}.")
-    assignment.leased_until = timezone.now() + lease
-    assignment.save(update_fields=["leased_until"])
+    assignment.lease(lease)
     return assignment
 
 
 def mark_shown(assignment: Assignment, seen: float = 0) -> None:
     """Record that the pair was first seen ``seen`` seconds ago, and renew its lease unless it has run out."""
-    if assignment.shown_at is None:
-        _mark_shown(assignment.pk, seen)
-
-
-def _mark_shown(pk: int, seen: float) -> None:
+    if assignment.shown_at is not None:
+        return
     now = timezone.now()
     first_seen = now - timedelta(seconds=min(max(0.0, seen), LONGEST_SEEN))
     renewed = When(
         state=Assignment.State.CLAIMED, leased_until__gt=now + HAND_OVER, then=Value(now + lease_time())
     )
-    Assignment.objects.filter(pk=pk, shown_at__isnull=True).update(
+    Assignment.objects.filter(pk=assignment.pk, shown_at__isnull=True).update(
         shown_at=Greatest(F("created_at"), Value(first_seen)),
         leased_until=Case(renewed, default=F("leased_until")),
     )
@@ -288,9 +282,7 @@ def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment
             raise NotAllowedError(why)
         if assignment.state == Assignment.State.SKIPPED and (why := _why_no_more(locked, rater)):
             raise NotAllowedError(why)
-        assignment.state = Assignment.State.CLAIMED
-        assignment.leased_until = timezone.now() + lease_time()
-        assignment.save(update_fields=["state", "leased_until"])
+        assignment.lease(lease_time())
         Flag.objects.filter(assignment=assignment).delete()
     return assignment
 
@@ -368,8 +360,7 @@ def claim_adjudication(study: Study, user: Any, pair: Pair) -> Assignment:
     if own is None:
         return _new_adjudication(locked, rater, pair)
     if own.state != Assignment.State.SUBMITTED:
-        own.state, own.leased_until = Assignment.State.CLAIMED, timezone.now() + lease_time()
-        own.save(update_fields=["state", "leased_until"])
+        own.lease(lease_time())
     return own
 
 

@@ -106,7 +106,9 @@ class FreePairs:
     @cached_property
     def _claims(self) -> Mapping[int, int]:
         """How many people hold each pair, of all studies: by its study SQLite would read all assignments."""
-        return Counter(_held(self.now).filter(pair__isnull=False).values_list("pair", flat=True))
+        return Counter(
+            Assignment.objects.places(self.now).filter(pair__isnull=False).values_list("pair", flat=True)
+        )
 
     @cached_property
     def _load(self) -> Mapping[int, int]:
@@ -167,12 +169,6 @@ class FreePairs:
 
 def _locked(pairs: PairQuerySet) -> Pair | None:
     return pairs.select_for_update(no_key=True, skip_locked=True, of=("self",)).first()
-
-
-def _held(now: datetime) -> AssignmentQuerySet:
-    """What people hold for studies themselves."""
-    held = Assignment.objects.holding(now).filter(rater__kind=Rater.Kind.PERSON)
-    return held.filter(purpose=Purpose.STUDY).order_by()
 
 
 @lru_cache(maxsize=50)
@@ -278,7 +274,7 @@ def _lease(offer: FreePairs, chosen: _Chosen, draw: _Draw) -> Assignment | None:
     if pair is None:
         return None
     # Counted with the row locked: whoever held it before has claimed or answered by now.
-    load = pair.people_ratings + _held(offer.now).filter(pair=pair).count()
+    load = pair.people_ratings + Assignment.objects.places(offer.now).filter(pair=pair).count()
     is_for_study = chosen.purpose == Purpose.STUDY
     if is_for_study and (pair.queued_in_id is None or load >= offer.study.ratings_per_pair_people):
         return None

@@ -30,7 +30,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
-from arena.models import Answer, Assignment, Completion, Pair, Prompt, Purpose, Question, Rater, Score, Study
+from arena.models import Answer, Assignment, Completion, Pair, Prompt, Question, Rater, Score, Study
 from arena.models.comparisons import new_seed
 from arena.models.querysets import AnswerQuerySet, AssignmentQuerySet, CompletionQuerySet, ScoreQuerySet
 from arena.rating.offering import TRIES, lease_time
@@ -118,7 +118,8 @@ class Due:
     def texts(self, kinds: Sequence[str]) -> CompletionQuerySet:
         """The texts about which one of these is to be done."""
         said = {f"{kind}_given": _count(given(self.study, kind), "rater") for kind in self.asked}
-        held = {f"{kind}_load": F(f"{kind}_given") + _count(_held(kind, self.now), "pk") for kind in kinds}
+        places = Assignment.objects.places(self.now)
+        held = {f"{kind}_load": F(f"{kind}_given") + _count(places.filter(kind=kind), "pk") for kind in kinds}
         texts = texts_of(self.study).alias(**said).alias(**held).filter(reduce(or_, map(self.is_due, kinds)))
         if self.study.reveal_names:  # whoever was told two authors of a prompt may infer the others
             texts = texts.exclude(Exists(pairs_of(self.rater).filter(pair__prompt=OuterRef("prompt"))))
@@ -141,12 +142,6 @@ class Due:
 
     def _is_said(self, kind: str) -> Q:
         return Q(Exists(opinions(kind).filter(rater=self.rater, completion=OuterRef("pk"))))
-
-
-def _held(kind: str, now: datetime) -> QuerySet[Assignment]:
-    """The claims of people that have a place."""
-    claims = Assignment.objects.holding(now).filter(kind=kind, purpose=Purpose.STUDY)
-    return claims.filter(rater__kind=Rater.Kind.PERSON).order_by()
 
 
 def _count(rows: QuerySet[Model], distinct: str) -> Coalesce:

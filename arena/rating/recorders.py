@@ -302,8 +302,7 @@ def _holds_place(assignment: Assignment, now: datetime) -> bool:
 def _is_taken(assignment: Assignment, given: int) -> bool:
     """Tells if others have given or hold all opinions wanted; ``given``: how many they gave."""
     same = {"pair": assignment.pair_id, "completion": assignment.completion_id, "kind": assignment.kind}
-    claims = Assignment.objects.holding().filter(**same, purpose=Purpose.STUDY)
-    held = claims.filter(rater__kind=Rater.Kind.PERSON).exclude(pk=assignment.pk).count()
+    held = Assignment.objects.places().filter(**same).exclude(pk=assignment.pk).count()
     return given + held >= assignment.study.ratings_per_pair_people
 
 
