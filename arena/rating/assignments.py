@@ -280,17 +280,12 @@ def undo(study: Study, rater: Rater, public_id: str | None = None) -> Assignment
             raise NotAllowedError(PUBLISHED)
         if why := why_swayed(locked, assignment):
             raise NotAllowedError(why)
-        if assignment.state == Assignment.State.SKIPPED and (why := _why_no_more(locked, rater)):
-            raise NotAllowedError(why)
+        allowed = allowance(locked, rater) if assignment.state == Assignment.State.SKIPPED else None
+        if allowed and allowed.why:
+            raise NotAllowedError(allowed.why)
         assignment.lease(lease_time())
         Flag.objects.filter(assignment=assignment).delete()
     return assignment
-
-
-def _why_no_more(study: Study, rater: Rater) -> str:
-    """Why the study takes no more answers from this rater; empty if it does."""
-    allowed = allowance(study, rater)
-    return allowed.why if allowed else ""
 
 
 PUBLISHED: Final = "Your rating already counts on the leaderboard, so you can no longer change it."

@@ -7,7 +7,7 @@ one order.
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import combinations, groupby
 from typing import Any, Final
 
@@ -18,23 +18,11 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison, Completion, Pair, Question, Rater, Study
 from arena.models.comparisons import new_seed
 from arena.rating.plans import EVERYTHING, UNSCORED, WAITING, Plan, Planned, Showing, Target, Wanted, Which
-from arena.rating.recorders import BATCH, write_opinions
+from arena.rating.recorders import BATCH, batches, write_opinions
 from arena.rating.tasks import TASKS
 from arena.rules.pairing import choose_order
 
 NOT_ASKED: Final = "identical"  # outcome of a comparison that was recorded without asking
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    """A pair or an answer. target: the id of its row, None if there is none yet."""
-
-    prompt: int
-    completions: tuple[int, ...]
-    target: int | None
-    people: int
-    judges: int
-    identical: bool = False
 
 
 _Offers = dict[int, dict[bool, tuple[int, str]]]
@@ -46,22 +34,21 @@ def preview(study: Study, rater: Rater, wanted: Wanted = EVERYTHING) -> Plan:
 
 
 def is_empty(study: Study, rater: Rater, wanted: Wanted) -> bool:
-    candidates, showings = _open_to(study, rater, wanted)
-    return not any(showings.of(each) for each in candidates)
+    return next(chosen(study, rater, wanted), None) is None
 
 
 def outlook(
     study: Study, rater: Rater, *, both_orders: bool = False, kind: str = Assignment.Kind.COMPARE
 ) -> dict[Which, Plan]:
     """How much each kind of plan would hold now."""
-    every = Wanted(kind=kind)
+    every = Wanted(both_orders=both_orders, kind=kind)
     known, candidates = _offered(study, rater, every), _candidates(study, every)
-    found = {}
-    for which in Which:
-        wanted = Wanted(which, both_orders=both_orders, kind=kind)
-        showings = _Showings(known, study.ratings_per_pair_judges, wanted)
-        found[which] = _counted(_planned(candidates, showings, None))
-    return found
+
+    def of(which: Which) -> Plan:
+        showings = _Showings(known, study.ratings_per_pair_judges, replace(every, which=which))
+        return _counted(_planned(candidates, showings, None))
+
+    return {which: of(which) for which in Which}
 
 
 @transaction.atomic
@@ -106,10 +93,8 @@ def _assignments(
         )
         for each, showing in showings
     ]
-    known = [row.pk for row in rows if row.pk is not None]
-    for start in range(0, len(known), BATCH):
-        some = Assignment.objects.filter(pk__in=known[start : start + BATCH])
-        some.update(leased_until=None, **state)
+    for some in batches([row.pk for row in rows if row.pk is not None]):
+        Assignment.objects.filter(pk__in=some).update(leased_until=None, **state)
     Assignment.objects.bulk_create([row for row in rows if row.pk is None], batch_size=BATCH)
     return rows
 
@@ -137,27 +122,22 @@ def _unrated(assignment: Assignment, points: int) -> Comparison:
 
 def chosen(study: Study, rater: Rater, wanted: Wanted) -> Iterator[Target]:
     """The pairs, or answers, with something left to plan, in the order of asking."""
-    candidates, showings = _open_to(study, rater, wanted)
+    candidates, known = _candidates(study, wanted), _offered(study, rater, wanted)
+    if wanted.which in (Which.FAILURES, Which.UNSCORED):
+        candidates = [each for each in candidates if each.row in known]
+    showings = _Showings(known, study.ratings_per_pair_judges, wanted)
     return _planned(_ranked(candidates), showings, wanted.limit)
 
 
-def _open_to(study: Study, rater: Rater, wanted: Wanted) -> "tuple[list[_Candidate], _Showings]":
-    candidates, known = _candidates(study, wanted), _offered(study, rater, wanted)
-    if wanted.which in (Which.FAILURES, Which.UNSCORED):
-        candidates = [each for each in candidates if each.target in known]
-    return candidates, _Showings(known, study.ratings_per_pair_judges, wanted)
-
-
-def _planned(candidates: Iterable[_Candidate], showings: "_Showings", limit: int | None) -> Iterator[Target]:
+def _planned(candidates: Iterable[Target], showings: "_Showings", limit: int | None) -> Iterator[Target]:
     taken = 0
     for candidate in candidates:
         if limit is not None and taken >= limit:
             return
-        found, asked = showings.of(candidate), showings.asks(candidate)
-        if found:
+        if found := showings.of(candidate):
+            asked = showings.asks(candidate)
             taken += asked
-            pair = candidate.target if len(candidate.completions) == 2 else None
-            yield Target(candidate.prompt, candidate.completions, pair, found, asked)
+            yield replace(candidate, showings=found, asked=asked)
 
 
 def _counted(found: Iterable[Target]) -> Plan:
@@ -171,14 +151,14 @@ def _counted(found: Iterable[Target]) -> Plan:
 
 
 def _make_pairs(found: list[Target]) -> dict[tuple[int, ...], int]:
-    new = [
+    pairs = [each for each in found if len(each.completions) == 2]
+    made = Pair.objects.made(
         Pair(prompt_id=each.prompt, first_id=each.completions[0], second_id=each.completions[1])
-        for each in found
-        if each.pair is None and len(each.completions) == 2
-    ]
-    made = Pair.objects.made(new)
+        for each in pairs
+        if each.row is None
+    )
     ids: dict[tuple[int, ...], int] = {(pair.first_id, pair.second_id): pair.pk for pair in made}
-    return ids | {each.completions: each.pair for each in found if each.pair is not None}
+    return ids | {each.completions: each.row for each in pairs if each.row is not None}
 
 
 class _Showings:
@@ -187,12 +167,12 @@ class _Showings:
     def __init__(self, known: dict[int, _Offers], repeats: int, wanted: Wanted) -> None:
         self._known, self._repeats, self._wanted = known, repeats, wanted
 
-    def asks(self, candidate: _Candidate) -> bool:
+    def asks(self, candidate: Target) -> bool:
         return not candidate.identical or self._wanted.controls
 
-    def of(self, candidate: _Candidate) -> tuple[Showing, ...]:
+    def of(self, candidate: Target) -> tuple[Showing, ...]:
         """The showings to plan, in the order of their repeats."""
-        offers = self._known.get(candidate.target or 0, {})
+        offers = self._known.get(candidate.row or 0, {})
         which = self._wanted.which
         if which is Which.UNSCORED:
             return _those(offers, (UNSCORED,)) if self.asks(candidate) else ()
@@ -293,7 +273,7 @@ def questions(study: Study) -> Counter[int]:
     return Counter(dict(asked.values_list("prompt").annotate(n=Count("pk"))))
 
 
-def _candidates(study: Study, wanted: Wanted) -> list[_Candidate]:
+def _candidates(study: Study, wanted: Wanted) -> list[Target]:
     rateable = wanted.of_study(Completion.objects.comparable(), study, "prompt__study", "pk")
     texts = list(rateable.order_by("prompt", "pk").values_list("prompt", "pk", "digest"))
     if wanted.kind == Assignment.Kind.COMPARE:
@@ -305,13 +285,13 @@ def _candidates(study: Study, wanted: Wanted) -> list[_Candidate]:
     )
     asked = questions(study) if wanted.kind == Assignment.Kind.CHECK else None
     return [
-        _Candidate(prompt, (pk,), pk, pk in people, pk in judges)
+        Target(prompt, (pk,), pk, pk in people, pk in judges)
         for prompt, pk, _ in texts
         if asked is None or asked[prompt]
     ]
 
 
-def _pairs(study: Study, wanted: Wanted, texts: Iterable[tuple[int, int, str]]) -> Iterator[_Candidate]:
+def _pairs(study: Study, wanted: Wanted, texts: Iterable[tuple[int, int, str]]) -> Iterator[Target]:
     made = wanted.of_study(Pair.objects.order_by(), study, "prompt__study", "first", "second")
     columns = ("first", "second", "pk", "people_ratings", "judge_ratings")
     known: dict[tuple[int, int], Any] = {(row[0], row[1]): row[2:] for row in made.values_list(*columns)}
@@ -320,10 +300,10 @@ def _pairs(study: Study, wanted: Wanted, texts: Iterable[tuple[int, int, str]]) 
             key = (first, second)
             if wanted.among is None or key in wanted.among:
                 pk, people, judges = known.get(key, (None, 0, 0))
-                yield _Candidate(prompt, key, pk, people, judges, digest == other)
+                yield Target(prompt, key, pk, people, judges, digest == other)
 
 
-def _ranked(candidates: list[_Candidate]) -> list[_Candidate]:
+def _ranked(candidates: list[Target]) -> list[Target]:
     """In the order of asking: rated by people first, then by other judges, one of each prompt before two."""
     rng = random.Random()  # noqa: S311 - fairness, not secrecy
     rng.shuffle(candidates)

@@ -76,12 +76,18 @@ class Showing:
 
 @dataclass(frozen=True)
 class Target:
-    """A pair or an answer to rate. asked: False if it is only recorded as identical."""
+    """A pair or an answer to rate. row: the id of its row, None if there is none yet.
+
+    people, judges: the ratings that it has. asked: False if it is only recorded as identical.
+    """
 
     prompt: int
     completions: tuple[int, ...]
-    pair: int | None
-    showings: tuple[Showing, ...]
+    row: int | None
+    people: int
+    judges: int
+    identical: bool = False
+    showings: tuple[Showing, ...] = ()
     asked: bool = True
 
 
@@ -92,9 +98,6 @@ class Plan:
     pairs: int  # or answers
     assignments: int
     identical: int = 0
-
-    def __bool__(self) -> bool:
-        return bool(self.assignments or self.identical)
 
 
 @dataclass(frozen=True)

@@ -214,22 +214,14 @@ def texts_left(rater: Rater, study: Study, pairs_left: Collection[int] = ()) -> 
     pairs_left: prompts of which this person is still to be offered a pair.
     """
     wanted, asked = _wanted_texts(study), text_tasks(study)
-    said = {
-        kind: set(opinions(kind).filter(study=study, rater=rater).values_list("completion", flat=True))
-        for kind in asked
-    }
-    offered: dict[str, set[int]] = defaultdict(set)
-    skipped: dict[str, set[int]] = defaultdict(set)
-    mine = Assignment.objects.filter(study=study, rater=rater).order_by()
-    texts = mine.filter(completion__isnull=False)
-    for completion, kind, state in texts.values_list("completion", "kind", "state"):
-        (skipped if state == Assignment.State.SKIPPED else offered)[kind].add(completion)
+    mine = Assignment.objects.filter(study=study, rater=rater, kind__in=asked).order_by()
+    offered = list(mine.values_list("completion", "kind", "state"))
     named, left = _named_texts(rater, study, pairs_left), 0
     for kind in asked:
+        said = opinions(kind).filter(study=study, rater=rater).values_list("completion", flat=True)
         later = asked_later(study, kind)
-        opened = [offered[each] | skipped[each] for each in later]
-        put_aside = [skipped[each] for each in asked if each not in later]
-        left += len(wanted[kind].difference(said[kind], named[kind], *opened, *put_aside))
+        past = {text for text, task, state in offered if task in later or state == Assignment.State.SKIPPED}
+        left += len(wanted[kind].difference(said, named[kind], past))
     return left
 
 

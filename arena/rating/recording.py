@@ -172,8 +172,8 @@ def own_assignments(
     return {each.public_id: each for each in assignments}
 
 
-def own_assignment(rater: Rater, public_id: str, study: Study | None = None) -> Assignment:
-    return existing(own_assignments(rater, [public_id], study).get(public_id))
+def own_assignment(rater: Rater, public_id: str) -> Assignment:
+    return existing(own_assignments(rater, [public_id]).get(public_id))
 
 
 def existing(assignment: Assignment | None) -> Assignment:

@@ -104,20 +104,20 @@ def pair(request: MemberRequest, attempt: int, number: int) -> HttpResponse:
     step = course.step(number) if course else None
     if course is None or step is None or study.is_closed:
         return redirect("training", slug=study.slug)
-    swapped = training.is_swapped(step.pair, request.rater.pk, attempt)
-    here = _Place(study, step.pair, number, course.total, attempt=attempt)
-    if step.answer:
-        given = step.answer
-        return _answered(request, here, given.rating, given.points, swapped=given.swapped)
+    given = step.answer
+    swapped = given.swapped if given else training.is_swapped(step.pair, request.rater.pk, attempt)
+    here = _Place(study, step.pair, swapped, number, course.total, attempt)
+    if given:
+        return _answered(request, here, given.rating, given.points)
     if number != course.next_number or request.membership.trained_at:
         return redirect("training", slug=study.slug)
     if request.method != "POST":
-        return _question(request, here, swapped=swapped)
+        return _question(request, here)
     sent = request.POST.get("rating", "")
     try:
         training.answer(request.membership, attempt, number, read_rating(sent, study.points))
     except scales.ScaleError as error:
-        return _question(request, here, swapped=swapped, sent=sent, error=str(error))
+        return _question(request, here, sent, str(error))
     except training.OutOfStepError:
         return redirect("training", slug=study.slug)
     return redirect("training-pair", slug=study.slug, attempt=attempt, number=number)
@@ -132,16 +132,15 @@ def attempt(request: permissions.OperatorRequest, number: int) -> HttpResponse:
     if not 1 <= number <= len(pairs):
         return render(request, "annotation/training_tried.html", {"study": study, "total": len(pairs)})
     found = pairs[number - 1]
-    swapped = training.is_swapped(found, request.user.pk, 1)
-    here = _Place(study, found, number, len(pairs))
+    here = _Place(study, found, training.is_swapped(found, request.user.pk, 1), number, len(pairs))
     if request.method != "POST":
-        return _question(request, here, swapped=swapped)
+        return _question(request, here)
     sent = request.POST.get("rating", "")
     try:
         rating = read_rating(sent, study.points)
     except scales.ScaleError as error:
-        return _question(request, here, swapped=swapped, sent=sent, error=str(error))
-    return _answered(request, here, rating, study.points, swapped=swapped)
+        return _question(request, here, sent, str(error))
+    return _answered(request, here, rating, study.points)
 
 
 class _Place(NamedTuple):
@@ -149,6 +148,7 @@ class _Place(NamedTuple):
 
     study: Study
     pair: Pair
+    swapped: bool
     number: int
     total: int
     attempt: int | None = None
@@ -175,23 +175,21 @@ def read_rating(sent: str, points: int) -> int:
     return int(sent)
 
 
-def _question(
-    request: HttpRequest, here: _Place, *, swapped: bool, sent: str = "", error: str = ""
-) -> HttpResponse:
-    shown = build(here.study, here.pair, swapped=swapped, chosen=sent, errors=[error] if error else [])
+def _question(request: HttpRequest, here: _Place, sent: str = "", error: str = "") -> HttpResponse:
+    shown = build(here.study, here.pair, swapped=here.swapped, chosen=sent, errors=[error] if error else [])
     context = {"study": here.study, "here": here, "task": shown}
     return render(request, "annotation/training_pair.html", context, status=422 if error else 200)
 
 
-def _answered(request: HttpRequest, here: _Place, rating: int, points: int, *, swapped: bool) -> HttpResponse:
+def _answered(request: HttpRequest, here: _Place, rating: int, points: int) -> HttpResponse:
     context = {
         "study": here.study,
         "here": here,
-        "task": build(here.study, here.pair, swapped=swapped),
+        "task": build(here.study, here.pair, swapped=here.swapped),
         "is_answered": True,
         "rating": rating,
         "said": scales.CAPTIONS[points][rating - 1],
-        "is_right": training.is_right(here.pair, rating, points, swapped=swapped),
+        "is_right": training.is_right(here.pair, rating, points, swapped=here.swapped),
         "any_will_do": here.pair.gold == Pair.Gold.TIE and not scales.TIE_BAND[points],
     }
     return render(request, "annotation/training_answered.html", context)
