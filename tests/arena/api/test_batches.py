@@ -9,16 +9,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from arena.api.auth import rater_token
-from arena.models import Assignment, Comparison, Pair, Rater
+from arena.models import Assignment, Comparison, Rater
 from arena.models.signals import opinion_recorded
 from tests.factories import make_assignment, make_pair, make_prompt, make_rater, make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
-
-
-@pytest.fixture
-def judge() -> Rater:
-    return make_rater(kind=Rater.Kind.JUDGE)
 
 
 def post(client: Client, rater: Rater, *comparisons: object) -> Any:
@@ -60,21 +55,6 @@ def test_each_answer_has_the_reply_it_would_have_had_by_itself(client: Client, j
     assert wrong.state == "claimed"
 
 
-def test_what_is_written_is_what_single_answers_write(client: Client, judge: Rater) -> None:
-    scored, unscored = of_one_study(judge, 2)
-    call = {"model": "some-model", "attempt": 1}
-    fields = {"raw_reply": "6\nB", "seconds": 1.5, "scores": [3, 4.5], "call": call, "expected": 5.75}
-    refusal = {"assignment": unscored.public_id, "reason": "refused", "raw_reply": "No."}
-    assert statuses(post(client, judge, rating(scored, **fields), refusal)) == [201, 201]
-    first, second = Comparison.objects.order_by("pk")
-    assert (first.status, first.rating, first.raw_reply, first.seconds) == ("scored", 6, "6\nB", 1.5)
-    assert (str(first.first_score), str(first.second_score), first.expected) == ("3.0", "4.5", 5.75)
-    assert (first.extra, second.extra) == ({"call": call}, {})
-    assert (second.status, second.reason, second.rating) == ("unscored", "refused", None)
-    assert set(Assignment.objects.values_list("state", flat=True)) == {"submitted"}
-    assert set(Pair.objects.values_list("judge_ratings", "people_ratings")) == {(1, 0)}
-
-
 def test_one_assignment_twice_in_a_batch_and_somebody_elses(client: Client, judge: Rater) -> None:
     first, second = of_one_study(judge, 2)
     reply = post(client, judge, rating(first), rating(first, 2), rating(second), rating(first))
@@ -92,7 +72,8 @@ def test_an_answer_that_the_database_refuses_leaves_the_others_alone(client: Cli
     Comparison.objects.create(**showing, points=8, status="scored", rating=1, source="import")
     reply = post(client, judge, rating(bad), rating(good))
     assert statuses(reply) == [500, 201]
-    assert reply.json()["results"][0]["body"]["field"] == "assignment"
+    detail = "This answer contradicts what is stored already."
+    assert reply.json()["results"][0]["body"] == {"detail": detail, "field": "assignment"}
     assert Comparison.objects.filter(assignment=good).exists()
     assert not Comparison.objects.filter(assignment=bad).exists()
 

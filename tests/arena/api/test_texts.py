@@ -15,11 +15,6 @@ SCALE = {"lowest": 1, "highest": 5}
 
 
 @pytest.fixture
-def judge() -> Rater:
-    return make.make_rater(kind=Rater.Kind.JUDGE)
-
-
-@pytest.fixture
 def completion() -> Completion:
     made = make.make_text()
     for _ in range(2):

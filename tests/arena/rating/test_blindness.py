@@ -59,13 +59,8 @@ def study(request: pytest.FixtureRequest) -> Study:
 
 
 @pytest.fixture
-def rater(study: Study) -> Rater:
-    return reader(study)
-
-
-@pytest.fixture
-def client(rater: Rater) -> Client:
-    return browser_of(rater)
+def client(browser: Client) -> Client:
+    return browser
 
 
 def reader(study: Study) -> Rater:

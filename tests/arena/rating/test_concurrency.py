@@ -28,14 +28,6 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_database
 T = TypeVar("T")
 
 
-@pytest.fixture(autouse=True)
-def _rules_of_the_database() -> None:
-    """Emptying the tables between tests must not leave them without their rules."""
-    from arena.models import invariants
-
-    invariants.install()
-
-
 def at_once(*jobs: Callable[[], T]) -> list[T | Exception]:
     """Run all jobs in threads that start together; each gives its result or its exception."""
     start = Barrier(len(jobs))
@@ -69,28 +61,6 @@ def test_a_form_that_is_sent_three_times_at_once_makes_one_link() -> None:
     assert Invitation.objects.count() == 2
 
 
-def test_raters_together_never_get_more_than_the_wanted_overlap() -> None:
-    study = make.make_small_study(prompts=2, contestants=3, ratings_per_pair_people=2)
-    raters = [make.make_member(study) for _ in range(4)]
-
-    def work(rater: Rater) -> Callable[[], int]:
-        def until_done() -> int:
-            count = 0
-            while assignment := assignments.claim(study, rater):
-                recording.record(rater, assignment.public_id, Rating(points=8, rating=3))
-                count += 1
-            return count
-
-        return until_done
-
-    counts = at_once(*(work(rater) for rater in raters))
-    assert not [each for each in counts if isinstance(each, Exception)]
-    assert sum(count for count in counts if isinstance(count, int)) == 12
-    assert set(Pair.objects.values_list("people_ratings", flat=True)) == {2}
-    per_rater = Counter(Comparison.objects.values_list("rater", "pair"))
-    assert max(per_rater.values()) == 1
-
-
 def test_two_tabs_of_one_rater_get_the_same_pair_and_hold_one_more() -> None:
     study = make.make_small_study()
     rater = make.make_member(study)
@@ -102,27 +72,33 @@ def test_two_tabs_of_one_rater_get_the_same_pair_and_hold_one_more() -> None:
     assert Assignment.objects.count() == 2
 
 
-def test_raters_who_answer_and_claim_at_once_never_wait_in_a_circle() -> None:
-    """Each holds a pair that the others may choose while it answers."""
-    study = make.make_small_study(prompts=1, contestants=4, ratings_per_pair_people=3)
+def until_done(study: Study, rater: Rater, *, ahead: bool) -> Callable[[], int]:
+    """Claim and answer all there is; with ``ahead`` the next pair is held before one is answered."""
+
+    def work() -> int:
+        count = 0
+        while current := assignments.claim(study, rater):
+            following = assignments.claim(study, rater, current.public_id) if ahead else None
+            for held in filter(None, [current, following]):
+                recording.record(rater, held.public_id, Rating(points=8, rating=3))
+                count += 1
+        return count
+
+    return work
+
+
+@pytest.mark.parametrize(("prompts", "contestants", "wanted", "ahead"), [(2, 3, 2, False), (1, 4, 3, True)])
+def test_raters_together_give_the_wanted_overlap_and_never_wait_in_a_circle(
+    prompts: int, contestants: int, wanted: int, ahead: bool
+) -> None:
+    """With ``ahead`` each holds a pair that the others may choose while it answers."""
+    study = make.make_small_study(prompts, contestants, ratings_per_pair_people=wanted)
     raters = [make.make_member(study) for _ in range(4)]
-
-    def work(rater: Rater) -> Callable[[], int]:
-        def until_done() -> int:
-            count = 0
-            while current := assignments.claim(study, rater):
-                ahead = assignments.claim(study, rater, current.public_id)
-                for held in filter(None, [current, ahead]):
-                    recording.record(rater, held.public_id, Rating(points=8, rating=3))
-                    count += 1
-            return count
-
-        return until_done
-
-    counts = at_once(*(work(rater) for rater in raters))
+    counts = at_once(*(until_done(study, rater, ahead=ahead) for rater in raters))
     assert not [each for each in counts if isinstance(each, Exception)]
-    assert set(Pair.objects.values_list("people_ratings", flat=True)) == {3}
-    assert sum(count for count in counts if isinstance(count, int)) == 18
+    assert sum(count for count in counts if isinstance(count, int)) == Pair.objects.count() * wanted
+    assert list(Pair.objects.values_list("people_ratings", flat=True)) == [wanted] * 6
+    assert set(Counter(Comparison.objects.values_list("rater", "pair")).values()) == {1}
 
 
 def test_a_late_answer_that_meets_a_claim_is_late_or_keeps_the_pair() -> None:

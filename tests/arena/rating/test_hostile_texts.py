@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 import pytest
 from django.test import Client
 
-from arena.models import Membership, Pair, Study
-from tests.factories import make_completion, make_member, make_prompt, make_study, make_training_pairs
+from arena.models import Pair, Study
+from tests.factories import make_completion, make_prompt, make_study, make_training_pairs
 
 pytestmark = pytest.mark.django_db
 CORPUS = {
@@ -84,22 +84,14 @@ def study() -> Study:
     return make_study(slug="s")
 
 
-@pytest.fixture
-def reader(client: Client, study: Study) -> Client:
-    """The browser of a rater who has read the guidelines."""
-    client.force_login(make_member(study).user)
-    Membership.objects.update(guidelines_read_at="2026-01-01T00:00:00Z")
-    return client
-
-
 @pytest.mark.parametrize("name", CORPUS)
-def test_the_page_is_whole_and_shows_every_word(reader: Client, study: Study, name: str) -> None:
+def test_the_page_is_whole_and_shows_every_word(browser: Client, study: Study, name: str) -> None:
     """In the prompt, its input and an answer."""
     text = CORPUS[name]
     prompt = make_prompt(study=study, turns=[text], input=text)
     for written in (text, "Kind."):
         make_completion(prompt=prompt, turns=[written])
-    page = reader.get("/rate/s/").content.decode()
+    page = browser.get("/rate/s/").content.decode()
     check_whole(page, texts=3)
     shown = unescape(re.sub(r"<[^>]*>", "", page.partition("prompt-text")[2]))
     assert shown.count(last_word(text)) >= 3
@@ -112,17 +104,17 @@ def test_the_page_is_whole_and_shows_every_word(reader: Client, study: Study, na
 
 
 @pytest.mark.parametrize("name", CORPUS)
-def test_the_training_and_its_examples_stay_whole(reader: Client, study: Study, name: str) -> None:
+def test_the_training_and_its_examples_stay_whole(browser: Client, study: Study, name: str) -> None:
     text = CORPUS[name]
     (pair,) = make_training_pairs(study, 1)
     pair.prompt.turns = [text]
     pair.prompt.save()
     Pair.objects.update(explanation=text)
-    told = reader.post("/rate/s/training/1/1/", {"rating": "1"}, follow=True).content.decode()
+    told = browser.post("/rate/s/training/1/1/", {"rating": "1"}, follow=True).content.decode()
     check_whole(told, texts=4)
     why = told.partition('class="verdict-why')[2].partition("verdict-next")[0]
     assert last_word(text) in unescape(re.sub(r"</?span[^>]*>", "", why))
-    guidelines = reader.get("/rate/s/guidelines/").content.decode()
+    guidelines = browser.get("/rate/s/guidelines/").content.decode()
     check_whole(guidelines, texts=1)
     examples = guidelines.partition("example-body")[2]
     assert unescape(re.sub(r"</?span[^>]*>", "", examples)).count(last_word(text)) >= 2

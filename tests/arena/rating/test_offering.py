@@ -25,6 +25,7 @@ from arena.models import (
 )
 from arena.rating import assignments, disagreeing, offering, pair_queue, progress
 from arena.rating.opinions import NotAllowedError
+from arena.rules.pairing import choose_order
 from arena.studies import changes
 from tests import factories as make
 from tests.arena.rating.answering import answer, claimed
@@ -181,9 +182,11 @@ def check_hidden(done: list[Assignment]) -> None:
     """Repeats come in the other order after ten others, and what is drawn follows from the stored seed."""
     place = {(each.pair_id, each.purpose): number for number, each in enumerate(done)}
     assert len(place) == len(done)
-    assert 10 <= sum(each.purpose == "repeat" for each in done) <= 40
+    assert 5 <= sum(each.purpose == "repeat" for each in done) <= 55  # but once in 10,000 runs
     for assignment in done:
         drawn = random.Random(assignment.seed).random()
+        if assignment.purpose != "repeat":
+            assert assignment.swapped is choose_order(assignment.seed)
         if assignment.purpose == "check":
             assert 0.3 <= drawn < 0.5
         elif assignment.purpose == "repeat":
@@ -237,23 +240,6 @@ def test_an_adaptive_study_joins_contestants_first() -> None:
         joined = (joined - set(met)) | {met[0] | met[1]}
         answer(rater, assignment)
     assert len(joined) == 1
-
-
-@pytest.mark.both_databases(False)
-def test_an_adaptive_study_prefers_what_is_uncertain() -> None:
-    study = make.make_small_study(prompts=60, contestants=3, pairing="adaptive", control_share=0.0)
-    rater, others = make.make_member(study), make.make_member(study)
-    first, second, new = study.contestants.order_by("pk")
-    for prompt in study.prompts.order_by("pk")[:40]:
-        texts = {c.contestant_id: c for c in prompt.completions.all()}
-        pair = make.make_pair(prompt=prompt, first=texts[first.pk], second=texts[second.pk])
-        make.make_comparison(pair=pair, rater=others, rating=3 + prompt.pk % 4)
-    drawn = Counter[bool]()
-    for _ in range(40):
-        assignment = claimed(study, rater)
-        drawn[new.pk in {assignment.pair.first.contestant_id, assignment.pair.second.contestant_id}] += 1
-        answer(rater, assignment, 4)
-    assert drawn[True] > 30
 
 
 def test_wins_follow_revisions_and_leave_out_what_does_not_count() -> None:
@@ -399,15 +385,6 @@ def test_a_pair_that_filled_up_meanwhile_is_not_offered(study: Study, rater: Rat
     assert offering._lease(free, offering._Chosen(other.pk), draw).pair == other
 
 
-def test_a_new_text_is_offered_after_an_import(study: Study, rater: Rater) -> None:
-    rate_all(study, rater)
-    prompt = study.prompts.first()
-    make.make_completion(prompt=prompt, contestant=make.make_contestant(study=study))
-    study.touch()
-    study.refresh_from_db()
-    assert len(rate_all(study, rater)) == 4
-
-
 def test_one_study_and_many_are_counted_alike(study: Study, rater: Rater) -> None:
     other = make.make_small_study(prompts=1, contestants=3)
     gold_pair(study, "check")
@@ -418,33 +395,6 @@ def test_one_study_and_many_are_counted_alike(study: Study, rater: Rater) -> Non
     assert progress.progress(rater, [study])[study.pk] == expected
     assert progress.progress(rater, [study, other])[study.pk] == expected
     assert progress.progress(rater, [study, other])[other.pk].left == 3
-
-
-# --- order --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.both_databases(False)
-def test_orders_are_as_of_a_fair_coin_over_all_per_rater_and_of_hidden_checks() -> None:
-    study = make.make_small_study(prompts=15, contestants=3, ratings_per_pair_people=3, gold_share=0.3)
-    for prompt in study.prompts.all():
-        first, second = prompt.completions.order_by("pk")[:2]
-        make.make_pair(prompt=prompt, first=first, second=second, **GOLD)
-    busy = [make.make_member(study) for _ in range(4)]
-    while busy:
-        for rater in list(busy):
-            if assignment := assignments.claim(study, rater):
-                answer(rater, assignment)
-            else:
-                busy.remove(rater)
-    shown = list(Assignment.objects.values_list("purpose", "rater", "swapped"))
-    checks = [swapped for purpose, _, swapped in shown if purpose == "check"]
-    assert len(checks) > 20
-    of_raters = [
-        [swapped for _, one, swapped in shown if one == pk] for pk in {rater for _, rater, _ in shown}
-    ]
-    for orders in ([swapped for *_, swapped in shown], checks, *of_raters):
-        low, high = binom.interval(0.9999, len(orders), 0.5)
-        assert low <= sum(orders) <= high
 
 
 # --- what is not offered any more ---------------------------------------------------------------------------

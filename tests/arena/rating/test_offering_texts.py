@@ -193,16 +193,6 @@ def test_who_skips_the_score_does_not_check_and_somebody_else_does() -> None:
     assert [each.completion for each in answer_all(study, other)] == [skipped.completion] * 2
 
 
-def test_a_flag_puts_a_text_aside_and_undo_brings_it_back() -> None:
-    study = texts_study(1, 1)
-    rater = make.make_member(study)
-    assignment = claimed(study, rater)
-    assignments.flag(rater, assignment.public_id, "names", "It says so.")
-    assert assignments.claim(study, rater) is None
-    assert assignments.undo(study, rater) == assignment
-    assert claimed(study, rater) == assignment
-
-
 def test_a_lapsed_claim_is_offered_again_and_a_late_answer_is_marked() -> None:
     study = texts_study(1, 1, tasks=["check"])
     slow, other = make.make_member(study), make.make_member(study)

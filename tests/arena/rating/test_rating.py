@@ -126,7 +126,7 @@ def test_a_script_is_told_what_became_of_its_answer(browser: Client, study: Stud
     first = send(browser, rater, "rate-study", study, **sent)
     again = send(browser, rater, "rate-study", study, **sent)
     assert (first.status_code, again.status_code) == (200, 200)
-    assert first.json()["progress"]["text"].startswith("1 done, ")
+    assert first.json()["progress"]["text"] == "1 done, at most 5 left"
     assert [first.json()["status"], again.json()["status"]] == ["stored", "same"]
     assert first.json()["reveal"] is None
     other = send(browser, rater, "rate-study", study, **sent | {"rating": 8})
@@ -208,16 +208,6 @@ def test_a_pair_fetched_ahead_does_not_tell_progress(browser: Client, study: Stu
     assert "data-progress></span>" in ahead(browser, study, current["assignment"])["html"]
 
 
-def test_a_reload_after_undo_shows_the_pair_brought_back(browser: Client, study: Study, rater: Rater) -> None:
-    first = page(browser, study, **JSON).json()["assignment"]
-    second = ahead(browser, study, first)["assignment"]
-    send(browser, rater, "rate-study", study, assignment=first, rating=5)
-    ahead(browser, study, second)
-    assert send(browser, rater, "undo", study).json()["assignment"] == first
-    assert ahead(browser, study, first)["assignment"] == second
-    assert page(browser, study, **JSON).json()["assignment"] == first
-
-
 def test_when_nothing_is_left_the_page_says_thanks(browser: Client, study: Study, rater: Rater) -> None:
     for _ in range(5):
         page(browser, study)
@@ -289,6 +279,21 @@ def test_a_rating_on_the_scale_of_an_earlier_page_is_not_stored(
     refused = submit(browser, study, held(rater), 3, headers=JSON, rater=rater.user_id, **sent)
     assert (refused.status_code, Comparison.objects.count()) == (422, 0)
     assert refused.json()["detail"].startswith("What is asked was changed while your page was open.")
+
+
+@pytest.mark.parametrize("headers", [{}, JSON])
+def test_the_page_of_another_study_takes_no_answer(
+    browser: Client, study: Study, rater: Rater, headers: dict[str, str]
+) -> None:
+    Study.objects.update(criteria=["truthfulness"])
+    other = make.make_small_study()
+    Membership.objects.create(study=other, rater=rater, guidelines_read_at=timezone.now())
+    page(browser, study)
+    assignment, sent = held(rater), {"rater": rater.user_id, "headers": headers}
+    assert submit(browser, other, assignment, **sent).status_code == 409
+    assert not Comparison.objects.exists()
+    assert submit(browser, study, assignment, **sent, **{"criterion-0": 4}).status_code in (200, 302)
+    assert Comparison.objects.get().criterion_ratings.get().rating == 4
 
 
 def test_another_answer_is_refused_and_can_be_changed(browser: Client, study: Study, rater: Rater) -> None:
@@ -393,9 +398,8 @@ def test_conversations_are_shown_turn_by_turn(browser: Client, study: Study) -> 
 
 
 def test_prompts_are_escaped_and_shown_as_completions_are(browser: Client, study: Study) -> None:
-    Prompt.objects.update(turns=["<script>alert(1)</script>"], category='"><b>', input="<img src=x>")
-    html = page(browser, study).content.decode()
-    assert not [tag for tag in ("<script>alert", "<img", '"><b>') if tag in html]
+    Prompt.objects.update(category='"><b>')
+    assert '"><b>' not in page(browser, study).content.decode()
     Prompt.objects.update(turns=["Is **$x^2$** even?\nSay so."], input="```python\nx = 1\n```")
     html = page(browser, study).content.decode()
     preview, _, after = html.partition("prompt-preview")[2].partition("prompt-text")
@@ -533,22 +537,6 @@ def test_names_are_told_after_the_answer_if_allowed(browser: Client, study: Stud
     assert "undo-last" not in plain.content.decode()
 
 
-def test_a_flag_puts_the_pair_aside_and_undo_takes_it_back(
-    browser: Client, study: Study, rater: Rater
-) -> None:
-    page(browser, study)
-    assignment = held(rater)
-    sent = {"assignment": assignment.public_id, "reason": "names", "comment": "It says who it is."}
-    for _ in range(2):
-        assert send(browser, rater, "flag", study, **sent).json()["status"] == "stored"
-    flag = Flag.objects.get()
-    assert (flag.assignment, flag.reason, flag.comment) == (assignment, "names", "It says who it is.")
-    assignment.refresh_from_db()
-    assert assignment.state == "skipped"
-    send(browser, rater, "undo", study)
-    assert not Flag.objects.exists()
-
-
 def test_a_flag_as_a_plain_form_and_refused_ones(browser: Client, study: Study, rater: Rater) -> None:
     page(browser, study)
     address, public_id = reverse("flag", args=[study.slug]), held(rater).public_id
@@ -565,27 +553,10 @@ def test_a_flag_as_a_plain_form_and_refused_ones(browser: Client, study: Study, 
     wrong = send(browser, rater, "flag", study, assignment=public_id, reason="boring")
     assert (wrong.status_code, wrong.json()["detail"]) == (422, "Choose one of the reasons.")
     assert not Flag.objects.exists()
-    assert browser.post(address, {"assignment": public_id, "reason": "harm"}).status_code == 302
-    assert Flag.objects.get().reason == "harm"
-
-
-def test_a_late_answer_is_taken_without_a_word(browser: Client, study: Study, rater: Rater) -> None:
-    page(browser, study)
-    assignment = held(rater)
-    Assignment.objects.update(state="expired")
-    answer = send(browser, rater, "rate-study", study, assignment=assignment.public_id, rating=3).json()
-    assert (answer["status"], answer["detail"], answer["reveal"]) == ("stored", "", None)
-
-
-def test_a_paused_study_takes_what_was_in_hand(browser: Client, study: Study, rater: Rater) -> None:
-    page(browser, study)
-    assignment = held(rater)
-    Study.objects.update(paused_at=timezone.now())
-    answer = send(browser, rater, "rate-study", study, assignment=assignment.public_id, rating=3)
-    assert answer.status_code == 200
-    shown = page(browser, study, **JSON)
-    assert shown.status_code == 409
-    assert "This study is paused" in shown.json()["html"]
+    sent = {"assignment": public_id, "reason": "harm", "comment": "It says who it is."}
+    assert browser.post(address, sent).status_code == 302
+    assert Flag.objects.values_list("reason", "comment").get() == ("harm", sent["comment"])
+    assert send(browser, rater, "flag", study, **sent).json()["status"] == "stored"
 
 
 def test_both_forms_of_a_text_are_sent_and_masked_alike(browser: Client, study: Study) -> None:
@@ -610,23 +581,6 @@ def test_a_pair_costs_a_bounded_number_of_queries(
         ahead(browser, study, current)
     with django_assert_max_num_queries(18):
         send(browser, rater, "rate-study", study, assignment=current, rating=2)
-
-
-def test_the_pair_after_the_one_on_screen_is_fetched_when_the_answer_has_arrived(
-    browser: Client, study: Study, rater: Rater
-) -> None:
-    page(browser, study)
-    current = held(rater).public_id
-    following = ahead(browser, study, current)["assignment"]
-    reply = send(browser, rater, "rate-study", study, assignment=current, rating=2).json()
-    assert (reply["status"], reply["progress"]["text"]) == ("stored", "1 done, at most 5 left")
-    fetched = ahead(browser, study, following, seen="0.1")
-    third = Assignment.objects.exclude(public_id__in=[current, following]).get()
-    assert fetched["assignment"] == third.public_id
-    assert third.pair.first.turns[0] in fetched["html"]
-    shown = dict(Assignment.objects.values_list("public_id", "shown_at"))
-    assert shown[following] is not None
-    assert shown[third.public_id] is None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
 
 from arena.models import Prompt, Reference, Study
 from tests import factories as make
@@ -23,30 +22,21 @@ def study() -> Study:
     return study
 
 
-@pytest.fixture
-def client(study: Study) -> Client:
-    rater = make.make_member(study)
-    study.memberships.update(guidelines_read_at=timezone.now())
-    client = Client()
-    client.force_login(rater.user)
-    return client
-
-
-def page(client: Client, **shown: Any) -> str:
+def page(browser: Client, **shown: Any) -> str:
     Study.objects.update(**shown)
-    return client.get(reverse("rate-study", args=["rivers"])).content.decode()
+    return browser.get(reverse("rate-study", args=["rivers"])).content.decode()
 
 
-def test_references_are_hidden_until_the_study_shows_them(client: Client) -> None:
-    html = page(client)
+def test_references_are_hidden_until_the_study_shows_them(browser: Client) -> None:
+    html = page(browser)
     assert 'class="reference"' not in html
     assert "alert(1)" not in html
     assert "Open or fold the reference" not in html
 
 
 @pytest.mark.parametrize(("choice", "opened"), [("demand", ""), ("beside", " open")])
-def test_they_are_folded_or_open_and_shown_as_answers_are(client: Client, choice: str, opened: str) -> None:
-    html = page(client, show_references=choice)
+def test_they_are_folded_or_open_and_shown_as_answers_are(browser: Client, choice: str, opened: str) -> None:
+    html = page(browser, show_references=choice)
     assert f'<details class="reference"{opened}>' in html
     assert html.count("<strong>bold</strong>") == 1
     assert "&lt;script&gt;alert(1)" in html
@@ -56,12 +46,14 @@ def test_they_are_folded_or_open_and_shown_as_answers_are(client: Client, choice
     assert "<kbd>O</kbd></dt><dd>Open or fold the reference" in html
 
 
-def test_several_are_numbered_with_their_turns_and_a_prompt_without_any_shows_nothing(client: Client) -> None:
+def test_several_are_numbered_with_their_turns_and_without_any_nothing_is_shown(
+    browser: Client,
+) -> None:
     Reference.objects.create(prompt=Prompt.objects.get(), author="another", turns=["One", "Two"])
-    html = page(client, show_references="beside")
+    html = page(browser, show_references="beside")
     assert html.index("Reference 1") < html.index("Reference 2") < html.index("Answer to turn 2")
     Reference.objects.all().delete()
-    assert "reference-text" not in page(client, show_references="beside")
+    assert "reference-text" not in page(browser, show_references="beside")
 
 
 def test_whoever_settles_a_pair_sees_them_too(study: Study) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from arena.models import Answer, Assignment, Completion, Rater, Score, Study
+from arena.models import Answer, Assignment, Completion, Rater, Score
 from arena.models.signals import opinion_recorded
 from arena.rating import assignments, recording
 from arena.rating.opinions import Check, Checks, InvalidAnswerError, NotAllowedError, Rating, TextScore
@@ -164,14 +164,6 @@ def test_nothing_is_asked_about_a_prompt_without_requirements() -> None:
         recording.record(rater, of("check", completion, rater).public_id, checks())
 
 
-def test_a_place_taken_by_somebody_else_makes_an_answer_late(completion: Completion, rater: Rater) -> None:
-    assignment = of("score", completion, rater, leased_until=timezone.now())
-    other = make.make_member(completion.prompt.study)
-    taken = recording.record(other, of("score", completion, other).public_id, score(2))
-    late = recording.record(rater, assignment.public_id, score(4))
-    assert (taken.is_late, late.is_late) == (False, True)
-
-
 @pytest.mark.parametrize("kind", ["score", "check"])
 def test_places_are_taken_by_what_counts_imported_or_not(
     completion: Completion, rater: Rater, kind: str
@@ -214,10 +206,3 @@ def test_a_batch_holds_every_kind(completion: Completion, rater: Rater) -> None:
     assert isinstance(refused, NotAllowedError)
     again = recording.record_all(rater, given)[:3]
     assert [each.is_new for each in [*recorded, *again]] == [True] * 3 + [False] * 3  # type: ignore[union-attr]
-
-
-def test_a_closed_study_takes_none(completion: Completion, rater: Rater) -> None:
-    assignment = of("score", completion, rater)
-    Study.objects.update(closed_at=timezone.now())
-    with pytest.raises(NotAllowedError, match="closed before"):
-        recording.record(rater, assignment.public_id, score(3))

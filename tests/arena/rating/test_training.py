@@ -112,19 +112,6 @@ class TestCourse:
         assert found.trained_at
         assert not training.needed(found)
 
-    def test_who_fails_may_go_through_it_three_times(self) -> None:
-        found = member(trained(2, training_threshold=1.0))
-        for attempt in range(1, 4):
-            course = answered(found, True, attempt=attempt)
-            course = answered(found, False, attempt=attempt)
-            assert (course.right, course.wanted, course.is_passed) == (1, 2, False)
-            assert course.attempts_left == 3 - attempt
-        assert not course.may_repeat
-        assert training.needed(found)
-        with pytest.raises(training.OutOfStepError):
-            training.answer(found, 4, 1, 1)
-        assert TrainingAnswer.objects.count() == 6
-
     def test_who_passes_the_second_time_is_through(self) -> None:
         found = member(trained(2, training_threshold=0.6))
         answered(found, False)

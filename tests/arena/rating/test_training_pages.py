@@ -104,6 +104,7 @@ def test_who_fails_goes_through_it_again(client: Client, study: Study, rater: Me
         assert "You got 1 of 3 pairs right; you need 3" in content
         assert page(client, "rate-study").headers["Location"] == reverse("training", args=["s"])
         assert ("Try again" in content) is (attempt < 3)
+        assert (f"You have {3 - attempt} attempt" in content) is (attempt < 3)
     assert "Please ask the operator" in content
     address = reverse("training-pair", args=["s", 4, 1])
     assert client.post(address, {"rating": "1"}).status_code == 302

@@ -86,15 +86,6 @@ def test_unconnected_contestants_are_joined_first_along_chains_of_games() -> Non
     assert worth[0, 1] > 0
 
 
-@given(COUNTS, st.integers(0, 3), st.integers(0, 3))
-def test_another_comparison_never_makes_the_strengths_less_certain(wins: np.ndarray, a: int, b: int) -> None:
-    found = rating_worth.fit(wins)
-    weights = np.zeros((4, 4))
-    weights[a, b] = weights[b, a] = 0.25 * (a != b)
-    more = np.linalg.inv(np.linalg.inv(found.covariance) + rating_worth.laplacian(weights))
-    assert variances_apart(more) <= variances_apart(found.covariance) + 1e-12
-
-
 def test_an_extreme_table_does_not_break_the_fit() -> None:
     wins = np.zeros((3, 3))
     wins[0, 1] = wins[1, 2] = 1e6
