@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final
 
-from arena.data.formats.ours import record_of, scale
+from arena.data.formats.ours import record_of
 from arena.data.formats.pairs import Pair, Side
 from arena.data.formats.reading import Fields, Format, Kind, Shape, by_row, digest
-from arena.data.formats.records import CompletionRecord, Item, PromptRecord, ScoreRecord
+from arena.data.formats.records import CompletionRecord, Item, PromptRecord
 from arena.data.formats.text_scores import NO_SCORE
 
 ANNOTATORS: Final = ("annotator", "annotator_index", "judge", "rater")
@@ -28,23 +28,17 @@ def _output(fields: Fields) -> Iterator[Item | None]:
     yield record_of(Kind.COMPLETIONS, fields, {"turns": "output"}, prompt=prompt.id, contestant=contestant)
 
 
-def _scored(fields: Fields) -> Iterator[Item]:
+def _scored(fields: Fields) -> Iterator[Item | None]:
     """An output with a score, on the study's scale unless the row has one."""
     prompt = _prompt(fields)
     yield prompt
     whose: dict[str, Any] = {"prompt": prompt.id, "contestant": fields.required_text("generator")}
     yield CompletionRecord(**whose, turns=fields.answer("output"), implied=True, place=fields.place)
-    rater, kind = _rater(fields)
-    lowest, highest = scale(fields)
+    rater = _rater(fields)
     number = fields.number("score", least=-1e9, most=1e9)
-    score = None if number is None or number == NO_SCORE else float(number)
-    yield ScoreRecord(
-        **whose,
-        score=score,
-        lowest=lowest,
-        highest=highest,
-        **_said(fields, rater, kind, has_value=score is not None),
-    )
+    whose["score"] = None if number is None or number == NO_SCORE else float(number)
+    said = _said(fields, rater, has_value=whose["score"] is not None)
+    yield record_of(Kind.SCORES, fields, {"lowest": "lowest", "highest": "highest"}, **whose, **said)
 
 
 def _prompt(fields: Fields) -> PromptRecord:
@@ -73,13 +67,14 @@ def _annotation(fields: Fields) -> Iterator[Item]:
         if first == second:
             fields.problem("output_2", "the same text as output_1, and no generators tell them apart")
     yield from pair.records()
-    rater, kind = _rater(fields)
+    rater = _rater(fields)
     rating, verdict = _weighed(fields)
-    said = _said(fields, rater, kind, has_value=rating is not None)
-    exact = {} if verdict is None else {"preference": float(verdict)}
-    scores = None if verdict is None else (2 - verdict, verdict - 1)
-    extra = {**said.pop("extra"), **exact}
-    yield pair.rated(points=3, rating=rating, scores=scores, extra=extra, **said)
+    said = _said(fields, rater, has_value=rating is not None)
+    extra = fields.rest()
+    if verdict is not None:
+        extra["preference"] = float(verdict)
+        said["scores"] = (2 - verdict, verdict - 1)
+    yield pair.rated(points=3, rating=rating, extra=extra, **said)
 
 
 def _rater(fields: Fields) -> tuple[str, str]:
@@ -92,21 +87,20 @@ def _rater(fields: Fields) -> tuple[str, str]:
     return (f"annotator-{name}", "person") if is_person else (name, "judge")
 
 
-def _said(fields: Fields, rater: str, kind: str, *, has_value: bool) -> dict[str, Any]:
+def _said(fields: Fields, rater: tuple[str, str], *, has_value: bool) -> dict[str, Any]:
     """The annotator of a row, and what it says beside the preference or score."""
+    name, kind = rater
     seconds = fields.number("time_per_example", least=0, most=1e9)
     reply = fields.take("raw_completion")  # a text, or the JSON of an endpoint's response
     if not isinstance(reply, str | None):
         reply = json.dumps(reply, ensure_ascii=False)
     return {
-        "rater": rater,
+        "rater": name,
         "rater_kind": kind,
-        "reason": "" if has_value else "empty" if kind == "person" else "unparsable",
+        **({} if has_value else {"reason": "empty" if kind == "person" else "unparsable"}),
         "raw_reply": reply or "",
         "rationale": fields.text("concise_explanation"),
         "seconds": None if seconds is None else float(seconds),
-        "extra": fields.rest(),
-        "place": fields.place,
     }
 
 

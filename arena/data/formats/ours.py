@@ -38,7 +38,6 @@ from arena.data.formats.records import (
     StudyRecord,
     Unused,
     attributes,
-    scale_faults,
 )
 from arena.data.formats.text_scores import unknown_texts
 from arena.data.formats.values import LARGEST_SCORE, MAX_SCORE, json_type, unstorable
@@ -334,16 +333,6 @@ def _prices(fields: Fields) -> dict[str, Any]:
         elif name in PRICES and not (is_number and 0 <= value < 1e9):
             fields.problem(f"prices.{name}", "expected a number from 0")
     return given
-
-
-def scale(fields: Fields) -> tuple[float | None, float | None]:
-    """The ends of the scale of a row, None where it does not say."""
-    limit = LARGEST_SCORE
-    found = [fields.number(name, least=-limit, most=limit) for name in ("lowest", "highest")]
-    lowest, highest = (None if number is None else float(number) for number in found)
-    for wrong in scale_faults(lowest, highest):
-        fields.problem(*wrong)
-    return lowest, highest
 
 
 def _refuse_unknown(fields: Fields, what: str, known: Sequence[str]) -> None:
