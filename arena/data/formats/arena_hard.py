@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from arena.data.formats.messages import dialogue, listed
-from arena.data.formats.ours import record_of
+from arena.data.formats.ours import by_columns, record_of
 from arena.data.formats.pairs import Pair
 from arena.data.formats.reading import Fields, Format, Kind, Shape, by_row
 from arena.data.formats.records import Item, PromptRecord
@@ -79,7 +79,7 @@ FORMAT: Final = Format(
         Shape(
             Kind.PROMPTS,
             "uid prompt category",
-            by_row(lambda fields: [record_of(Kind.PROMPTS, fields, _QUESTION)]),
+            by_columns(Kind.PROMPTS, _QUESTION),
         ),
     ),
     is_typed=True,

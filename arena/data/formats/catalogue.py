@@ -269,10 +269,7 @@ def _wide_table(source: Source) -> ColumnMapping | None:
     """How to read a file of prompts whose further columns look like answers of models, or like a pair."""
     if source.kind is not Kind.PROMPTS or source.format not in ours.FORMATS:
         return None
-    try:
-        found = suggest(source.file.columns(), source.file.samples())
-    except BrokenFileError:
-        return None  # reading the file reports it
+    found = suggest(source.file.columns(), source.file.samples())
     is_more = found is not None and (found.further or found.kind in (Kind.COMPARISONS, Kind.PAIRS))
     return found if is_more else None
 
@@ -284,10 +281,7 @@ def _with_prompts(
     has_prompts = any(one.kind is Kind.PROMPTS for one in sources)
     if source.kind is not Kind.COMPLETIONS or source.format not in ours.FORMATS or has_prompts:
         return None
-    try:
-        samples = source.file.samples()
-    except BrokenFileError:
-        return None  # reading the file reports it
+    samples = source.file.samples()
     if samples.keys() == TABLES["completions"].columns.keys():
         return None  # an export of ours, which tells prompts by their ids
     there = known(samples)
@@ -435,8 +429,7 @@ def _mapped(file: InputFile, mapping: ColumnMapping | None) -> Source | list[Pro
 
 
 def _as_table(file: InputFile, mapping: ColumnMapping) -> Source:
-    entry = table.format_of(mapping)
-    return Source(file, entry, entry.shapes[0])
+    return Source(file, table.FORMAT, table.shape_of(mapping))
 
 
 def _head(file: InputFile) -> tuple[Head | None, list[Problem]]:

@@ -7,13 +7,15 @@ texts. What is in doubt becomes one question, and nothing is read before somebod
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from statistics import median
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
 from arena.data.formats import verdicts
 from arena.data.formats.reading import Fields, Kind
-from arena.data.formats.records import NOWHERE
+from arena.data.formats.records import NOWHERE, SIDES
 from arena.data.formats.table import MOST_VALUES, ColumnMapping, names
 from arena.data.formats.values import whole_number
 from arena.rules import scales
@@ -383,11 +385,9 @@ def _are_models(
 
 def _verdicts(table: _Table, sides: _Sides, used: Collection[str]) -> list[str]:
     """The columns that say which is better: one by its name or cells, or several by their cells alone."""
-    models = {verdicts.plain(cell) for side in ("first", "second") for cell in _cells_of(table, sides, side)}
-    called = [
-        [column for name, column in sides.columns.items() if name.startswith(side)]
-        for side in ("first", "second")
-    ]
+    cells = [table.cells.get(sides.columns.get(side, ""), []) for side in SIDES]
+    models = set(map(verdicts.plain, chain(*cells)))
+    called = [[column for name, column in sides.columns.items() if name.startswith(side)] for side in SIDES]
 
     def tells(column: str) -> bool:
         return bool(table.cells[column]) and all(
@@ -403,10 +403,6 @@ def _verdicts(table: _Table, sides: _Sides, used: Collection[str]) -> list[str]:
     if telling := [column for column in left if tells(column) and not _are_numbers(table.cells[column])]:
         return telling
     return [column for column in by_name if _may_be_values(table.cells[column])][:1]
-
-
-def _cells_of(table: _Table, sides: _Sides, side: str) -> Sequence[str]:
-    return table.cells.get(sides.columns.get(side, ""), ())
 
 
 def _are_numbers(cells: Sequence[str]) -> bool:
@@ -468,6 +464,12 @@ def guess(
     return found._replace(mapping=_with_ids(found.mapping, table))
 
 
+def _complete(kind: Kind, table: _Table, prompt: str) -> Reading | None:
+    """Rows of this kind, if there is a column for all that it needs."""
+    mapping = _as(kind, table, prompt)
+    return None if mapping.faults() else Reading(mapping)
+
+
 def _two_answers(table: _Table, prompt: str) -> Reading | None:
     """Two answers, and which of them is better."""
     sides = _sides(table)
@@ -520,7 +522,7 @@ def _requirements(table: _Table, prompt: str) -> Reading | None:
     tells = table.plain.keys() & _TELLS_REQUIREMENTS or _asks_again_of_a_prompt(table)
     if not tells or table.plain.keys() & _TELLS_OPINIONS:
         return None
-    return _complete(_as(Kind.QUESTIONS, table, prompt))
+    return _complete(Kind.QUESTIONS, table, prompt)
 
 
 def _asks_again_of_a_prompt(table: _Table) -> bool:
@@ -539,10 +541,6 @@ def _scores(table: _Table, prompt: str) -> Reading | None:
         return None
     asked = f"Are the numbers in {found.columns['score']} scores that raters gave to single answers?"
     return Reading(found, Question(asked))
-
-
-def _answers_with_models(table: _Table, prompt: str) -> Reading | None:
-    return _complete(_as(Kind.COMPLETIONS, table, prompt))
 
 
 def _column_for_each_model(table: _Table, prompt: str) -> Reading | None:
@@ -568,31 +566,23 @@ def _answers_without_models(table: _Table, prompt: str) -> Reading | None:
 
 
 def _only_prompts(table: _Table, prompt: str) -> Reading | None:
-    found = _complete(_as(Kind.PROMPTS, table, prompt))
+    found = _complete(Kind.PROMPTS, table, prompt)
     if found and (unread := _sides(table).unread):
         asked = f"No answers can be read from {listed(unread)}. Is this a file of prompts alone?"
         return found._replace(question=Question(asked))
     return found
 
 
-def _only_models(table: _Table, prompt: str) -> Reading | None:
-    return _complete(_as(Kind.CONTESTANTS, table, prompt))
-
-
 _READINGS: Final = (
     _two_answers,
     _requirements,
     _scores,
-    _answers_with_models,
+    partial(_complete, Kind.COMPLETIONS),
     _column_for_each_model,
     _answers_without_models,
     _only_prompts,
-    _only_models,
+    partial(_complete, Kind.CONTESTANTS),
 )
-
-
-def _complete(mapping: ColumnMapping) -> Reading | None:
-    return None if mapping.faults() else Reading(mapping)
 
 
 def _unknown(table: _Table) -> Reading:

@@ -1,10 +1,9 @@
-"""The encoding of a text file, and its bytes as UTF-8. Pure."""
+"""The encoding of a text file. Pure."""
 
 import codecs
-import io
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any, Final
+from collections.abc import Callable, Iterable
+from typing import Final
 
 CHUNK: Final = 64 * 1024
 WESTERN: Final = "cp1252"  # as spreadsheets on Windows save CSV in Western Europe and America
@@ -62,34 +61,3 @@ def _is_western(pieces: Iterable[bytes]) -> bool:
             else:
                 together += len(run)
     return utf8 <= (alone + together) / 2 and together <= alone
-
-
-def as_utf8(stream: IO[bytes], encoding: str) -> io.BufferedReader:
-    """The stream recoded, without byte order mark. Reading raises UnicodeDecodeError."""
-    return io.BufferedReader(_Recoded(stream, encoding), CHUNK)
-
-
-class _Recoded(io.RawIOBase):
-    def __init__(self, stream: IO[bytes], encoding: str) -> None:
-        self._pieces = _recoded(stream, encoding)
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self._rest:
-            self._rest = memoryview(next(self._pieces, b""))
-        size = min(len(buffer), len(self._rest))
-        buffer[:size] = self._rest[:size]
-        self._rest = self._rest[size:]
-        return size
-
-
-def _recoded(stream: IO[bytes], encoding: str) -> Iterator[bytes]:
-    decoder = codecs.getincrementaldecoder(encoding)()
-    while piece := stream.read(CHUNK):
-        # A text can be empty in the middle of a file: a piece may end within a character.
-        if text := decoder.decode(piece):
-            yield text.encode()
-    yield decoder.decode(b"", final=True).encode()

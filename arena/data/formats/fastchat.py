@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from arena.data.formats.files import InputFile
-from arena.data.formats.ours import record_of
+from arena.data.formats.ours import by_columns, record_of
 from arena.data.formats.pairs import Pair, Said, Side, by_scores
 from arena.data.formats.reading import (
     NO_REPLY,
@@ -30,6 +30,8 @@ REFERENCES: Final = "reference_answer"
 WINNERS: Final = ("model_1", "model_2", "tie", "error")  # ``error`` is a reply that could not be parsed
 
 LAST_TURN: Final = 1000
+_MODEL: Final = {"name": "model_id", "family": "model_name"}
+"""Several versions share a model_name; answers name the model_id."""
 
 
 def _is_answer(head: Head) -> bool:
@@ -52,11 +54,6 @@ def _with_answers(build: Callable[[list[Fields], Fields], Iterable[Item | None]]
             yield Note(several[0].place, text)
 
     return read
-
-
-def _model(fields: Fields) -> Iterator[Item | None]:
-    """A model. Several versions share a model_name; answers name the model_id."""
-    yield record_of(Kind.CONTESTANTS, fields, {"name": "model_id", "family": "model_name"})
 
 
 def _prompt(several: list[Fields], fields: Fields) -> Iterator[Item | None]:
@@ -209,7 +206,7 @@ FORMAT = Format(
         Shape(Kind.COMPLETIONS, _ANSWER, _with_answers(_answer), _is_answer),
         Shape(Kind.PROMPTS, "question_id turns", _with_answers(_prompt)),
         Shape(Kind.PROMPTS, "question_id text category", _with_answers(_prompt)),
-        Shape(Kind.CONTESTANTS, "model_id model_name model_version", by_row(_model)),
+        Shape(Kind.CONTESTANTS, "model_id model_name model_version", by_columns(Kind.CONTESTANTS, _MODEL)),
         Shape(Kind.NOTHING, "reviewer_id prompt_id", _LEFT_OUT),
         Shape(Kind.NOTHING, "prompt_template system_prompt", _LEFT_OUT),
     ),

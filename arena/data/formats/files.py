@@ -3,6 +3,7 @@
 import codecs
 import csv
 import gzip
+import io
 import json
 import os
 import re
@@ -18,7 +19,7 @@ from enum import Enum
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import IO, Any, Final, NamedTuple, TypeAlias
 
 from arena.data.formats import encodings, headers, workbooks
 from arena.data.formats.encodings import CHUNK
@@ -216,7 +217,7 @@ BATCH: Final = 8  # few rows at a time, because a cell may be long
 BUFFER: Final = 1024 * 1024
 
 
-def columns(path: Path) -> list[str]:
+def parquet_columns(path: Path) -> list[str]:
     """Column names of a Parquet file. Raises UnreadableError."""
     with _file(path) as file:
         names: list[str] = file.schema_arrow.names
@@ -227,7 +228,7 @@ def columns(path: Path) -> list[str]:
 
 def parquet_rows(path: Path) -> Iterator[tuple[dict[str, Any], float]]:
     """Each row, and the share of rows read so far. Raises UnreadableError."""
-    columns(path)
+    parquet_columns(path)
     done = size = 0
     with _file(path) as file:
         _check_packed(file.metadata, path.stat().st_size)
@@ -241,10 +242,13 @@ def parquet_rows(path: Path) -> Iterator[tuple[dict[str, Any], float]]:
                     # A dictionary holds a long text once for any number of rows.
                     own = _characters(row)
                     size += own
-                    if own > MAX_LINE or size > MAX_FILE:
-                        raise UnreadableError(_too_large(own))
+                    if own > MAX_LINE:
+                        raise UnreadableError(f"the row is longer than {MAX_LINE // 2**20} MiB")
+                    if size > MAX_FILE:
+                        longer = f"longer than {MAX_FILE // 2**30} GiB together"
+                        raise UnreadableError(f"the rows are {longer}; split the file")
                     yield {name: _json_value(value) for name, value in row.items()}, done / total
-        except (_pyarrow().ArrowException, OSError) as error:
+        except (writing.pyarrow().ArrowException, OSError) as error:
             raise UnreadableError(_damage(error)) from error
         except (ValueError, OverflowError) as error:
             # Such as a time thousands of years away.
@@ -265,21 +269,14 @@ def _characters(value: Any) -> int:
     return sum(map(_characters, value)) if isinstance(value, list | tuple) else 0
 
 
-def _too_large(row: int) -> str:
-    if row > MAX_LINE:
-        return f"the row is longer than {MAX_LINE // 2**20} MiB"
-    return f"the rows are longer than {MAX_FILE // 2**30} GiB together; split the file"
-
-
-def _pyarrow() -> Any:
+def _file(path: Path) -> Any:
     try:
-        return writing.pyarrow()
+        pyarrow = writing.pyarrow()
     except ImportError:
         raise UnreadableError(writing.PARQUET_MISSING) from None
-
-
-def _file(path: Path) -> Any:
-    pyarrow = _pyarrow()
+    with path.open("rb") as file:
+        if file.read(2) == GZIP:
+            raise UnreadableError("a Parquet file cannot be read gzipped; unpack it")
     try:
         return pyarrow.parquet.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False)
     except (pyarrow.ArrowException, OSError) as error:
@@ -324,7 +321,6 @@ CELL: Final = 120  # characters of each
 
 GZIP: Final = b"\x1f\x8b"
 
-T = TypeVar("T")
 Row: TypeAlias = tuple[int, dict[str, Any]]  # number and fields of an object or row
 
 
@@ -440,17 +436,18 @@ class InputFile:
             yield number, line
 
     def _pieces(
-        self, read: Callable[[IO[bytes]], bytes] = lambda stream: stream.read(CHUNK), *, raw: bool = False
+        self, read: Callable[[IO[Any]], Any] = lambda stream: stream.read(CHUNK), *, raw: bool = False
     ) -> Iterator[bytes]:
         """The unpacked file piece by piece, as UTF-8 unless ``raw``. Raises BrokenFileError."""
         encoding = "utf-8" if raw else self.encoding
         line, total = 1, 0
         try:
             with self.path.open("rb") as packed:
-                stream = self._decompressed(packed)
+                stream: IO[Any] = self._decompressed(packed)
                 if encoding != "utf-8":
-                    stream = encodings.as_utf8(stream, encoding)
+                    stream = io.TextIOWrapper(stream, encoding, newline="\n")
                 while piece := read(stream):
+                    piece = piece if encoding == "utf-8" else piece.encode()
                     total += len(piece)
                     if total > MAX_FILE:
                         raise self._fault(line, "the file is longer than 2 GiB")
@@ -603,7 +600,7 @@ class InputFile:
     def _look(self) -> "_Look":
         """First rows as they are, and samples by column; where the file breaks off, reading it says so."""
         table = Table(self) if self.form is Form.CELLS else None
-        named = table.columns if table else self._parquet(columns) if self.form is Form.PARQUET else []
+        named = table.columns if table else self._parquet_columns() if self.form is Form.PARQUET else []
         top = [(line, [cell[:CELL] for cell in cells]) for line, cells in table.top] if table else []
         found: dict[str, list[str]] = {column: [] for column in named}
         try:
@@ -655,25 +652,20 @@ class InputFile:
             return self._parquet_rows()
         return self.json_objects() if self.form is Form.JSON else Table(self).rows()
 
-    def _parquet_rows(self) -> Iterator[Row | Problem]:
-        self.unit = "row"
-        number = 0
-        rows = self._parquet(parquet_rows)
+    def _parquet_columns(self) -> list[str]:
         try:
-            for number, (row, share) in enumerate(rows, start=1):
+            return parquet_columns(self.path)
+        except UnreadableError as error:
+            raise self.broken(0, str(error)) from error
+
+    def _parquet_rows(self) -> Iterator[Row | Problem]:
+        self.unit, number = "row", 0
+        try:
+            for number, (row, share) in enumerate(parquet_rows(self.path), start=1):
                 self.position = int(share * self.size)
                 yield number, row
         except UnreadableError as error:
             raise self.broken(number + 1, str(error)) from error
-
-    def _parquet(self, read: Callable[[Path], T]) -> T:
-        try:
-            with self.path.open("rb") as file:
-                if file.read(2) == GZIP:
-                    raise self.broken(0, "a Parquet file cannot be read gzipped; unpack it")
-            return read(self.path)
-        except UnreadableError as error:
-            raise self.broken(0, str(error)) from error
 
 
 class _Look(NamedTuple):

@@ -1,13 +1,13 @@
 """LLMFAO: prompts, models, results, and left/right/tie votes by a crowd and two judges. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
 from arena.data.formats import ours, verdicts
 from arena.data.formats.files import InputFile
-from arena.data.formats.ours import record_of
-from arena.data.formats.reading import DataSet, Fields, Format, Kind, Read, Shape, by_row, left_out, read_rows
+from arena.data.formats.ours import by_columns, record_of
+from arena.data.formats.reading import DataSet, Fields, Format, Kind, Shape, by_row, left_out, read_rows
 from arena.data.formats.records import Item, RaterRecord
 
 JUDGES: Final = {"gpt4": ("gpt-4", "GPT-4"), "gpt3": ("gpt-3.5", "GPT-3.5")}
@@ -63,10 +63,6 @@ def _training_pair(fields: Fields) -> list[Item]:
     return ours.pair_apart(fields, prompt, first or "", second or "", golden, **told)
 
 
-def _each(kind: Kind, columns: Mapping[str, str]) -> Read:
-    return by_row(lambda fields: [record_of(kind, fields, columns)])
-
-
 DATA_SET: Final = DataSet(
     "LLMFAO",
     "CC BY 4.0",
@@ -89,8 +85,8 @@ FORMAT = Format(
         ),
         Shape(Kind.COMPARISONS, "prompt model_x model_y winner left right", _read_votes),
         Shape(Kind.COMPLETIONS, "prompt model result name", by_row(_result)),
-        Shape(Kind.CONTESTANTS, "id api_id name org", _each(Kind.CONTESTANTS, _CONTESTANT)),
-        Shape(Kind.PROMPTS, "id text type slug note", _each(Kind.PROMPTS, _PROMPT)),
+        Shape(Kind.CONTESTANTS, "id api_id name org", by_columns(Kind.CONTESTANTS, _CONTESTANT)),
+        Shape(Kind.PROMPTS, "id text type slug note", by_columns(Kind.PROMPTS, _PROMPT)),
     ),
     data_set=DATA_SET,
 )

@@ -17,6 +17,7 @@ from arena.data.formats.reading import (
     Format,
     Head,
     Kind,
+    Read,
     Shape,
     by_row,
     digest,
@@ -264,6 +265,11 @@ def record_of(
     return record
 
 
+def by_columns(kind: Kind, columns: Mapping[str, str]) -> Read:
+    """Reading of files of which each row is a record of this kind, with these fields by attribute."""
+    return by_row(lambda fields: [record_of(kind, fields, columns)])
+
+
 def _report(fields: Fields, columns: Mapping[str, str], fault: Mapping[str, Any]) -> None:
     attribute, *parts = fault["loc"]
     if (name := columns.get(attribute)) is None:
@@ -372,16 +378,8 @@ USES: Final = ("train", "check")
 SOURCE: Final = "training file"
 
 TRAINING_FIELDS: Final = (
-    "id",
-    "prompt",
-    "input",
-    "category",
-    "first",
-    "second",
-    "gold",
-    "gold_source",
-    "use",
-    "explanation",
+    *("id", "prompt", "input", "category", "first", "second"),
+    *("gold", "gold_source", "use", "explanation"),
 )
 
 

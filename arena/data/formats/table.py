@@ -366,9 +366,9 @@ NAME: Final = "table"
 COMMON_PROMPT: Final = "comparisons"  # prompt of comparisons that name none
 
 
-def format_of(mapping: ColumnMapping) -> Format:
-    """The format of one table."""
-    return replace(FORMAT, shapes=(Shape(mapping.kind, "", _Reader(mapping).read),))
+def shape_of(mapping: ColumnMapping) -> Shape:
+    """The shape of one table."""
+    return Shape(mapping.kind, "", _Reader(mapping).read)
 
 
 class _Reader:
