@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import count
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -33,6 +34,12 @@ from tests.leaderboard.rows import few_rounds
 
 NOW: Final = datetime(2026, 1, 5, 12, tzinfo=UTC)
 ROLES: Final = ("visitor", "staff", "operator", "rater")
+PUBLIC: Final = {
+    "llmfao": ["llmfao"],
+    "llmbar": ["llmbar"],
+    "infobench": ["infobench/easy_set.gpt-4.jsonl", "--judge", "checker"],
+}
+"""Studies of public data: where their files are below its folder, and how they are imported."""
 
 
 @contextmanager
@@ -81,9 +88,13 @@ def _number_from_one() -> None:
                 cursor.execute(statement)
 
 
-def make_arena() -> dict[str, User | None]:
-    """Make all rows; the accounts by their role."""
+def make_arena(data: Path | None = None) -> dict[str, User | None]:
+    """Make all rows, with studies of public data if its folder is given; the accounts by their role."""
     call_command("load_demo", verbosity=0)
+    if data:
+        for slug, (path, *more) in PUBLIC.items():
+            call_command("import_data", slug, str(data / path), *more, verbosity=0)
+        Study.objects.filter(slug__in=PUBLIC).update(visibility="public")
     staff = make.make_user(username="the-staff", is_staff=True, is_superuser=True)
     people = {role: _member(role) for role in (Role.RATER, Role.OPERATOR)}
     _small_studies()

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -16,6 +17,9 @@ WHOLE: Final = 25
 """A file with more lines is kept as its first ones and its digest."""
 
 WIDTH: Final = 200
+
+UNCUT: Final = os.environ.get("ARENA_GOLDEN_UNCUT", "")
+"""A folder to which everything is written in full, also of public studies, in place of the comparison."""
 
 RULES: Final = (
     (r"\{seen: hidden \d+\}", "{seen}"),  # a number for all settings of a form
@@ -65,13 +69,15 @@ def read_file(name: str, content: bytes, most: int = WHOLE) -> list[str]:
         with suppress(ValueError):
             text = json.dumps(json.loads(text), indent=1, ensure_ascii=False)
     text = _clean(text)
+    if UNCUT:
+        return text.splitlines()
     return cut([line[:WIDTH] for line in text.splitlines()], text, most)
 
 
 def cut(lines: list[str], text: str = "", most: int = WHOLE) -> list[str]:
     """Many lines as the first ones and the digest of them all, or of ``text``."""
     is_whole = not text or all(len(line) < WIDTH for line in lines)
-    if len(lines) <= most and is_whole:
+    if UNCUT or (len(lines) <= most and is_whole):
         return lines
     digest = hashlib.sha256((text or "\n".join(lines)).encode()).hexdigest()[:16]
     return [*lines[:most], f"… {len(lines):,} lines, SHA-256 {digest}"]
@@ -87,13 +93,13 @@ def compare(found: dict[str, str]) -> str:
     return "\n".join(differences)
 
 
-def write(found: dict[str, str]) -> None:
+def write(found: dict[str, str], folder: Path = FOLDER) -> None:
     """Keep these texts in place of all that were."""
-    FOLDER.mkdir(exist_ok=True)
-    for path in FOLDER.glob("*.txt"):
+    folder.mkdir(exist_ok=True)
+    for path in folder.glob("*.txt"):
         path.unlink()
     for name, text in found.items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def _changes(known: list[str], lines: list[str]) -> list[str]:

@@ -20,11 +20,10 @@ from django.test import Client
 from django.urls import resolve
 
 from arena.models import Study
-from tests.answers import asked
-from tests.answers.recorder import choices_of, operations_of
 from tests.crawl.walk import walk
-from tests.golden import refused
+from tests.golden import asked, refused
 from tests.golden.arena import ROLES
+from tests.golden.asked import choices_of, operations_of
 from tests.golden.golden import WHOLE, Golden, cut, read_file
 from tests.golden.reading import read_frame, read_page
 from tests.leaderboard.reading import computed
@@ -93,6 +92,7 @@ class Recorder:
             if user:
                 self._clients[role].force_login(user)
         self._forms: dict[tuple[str, str], str] = {}
+        self._parts: set[str] = set()
 
     def record(self) -> None:
         """Record all there is."""
@@ -101,6 +101,7 @@ class Recorder:
             walk(STARTS, lambda address, role=role: self._look(role, address))
         for address in MORE.split():
             self._look("visitor", f"/studies/{STUDY}/{address}")
+        self._look_at_parts()
         self._look_for_what_is_not_there()
         self._send_forms()
         self._ask_api()
@@ -141,6 +142,8 @@ class Recorder:
         if not _is_page(reply):
             return []
         page = reply.content.decode()
+        if role == "visitor" and path.startswith(f"/studies/{STUDY}/"):
+            self._parts |= {urljoin(path, part) for part in _parts(page)}
         for tag in re.findall(r'<form[^>]*method="post"[^>]*>', page):
             action = re.search(r'action="([^"?]+)"', tag)
             place = action[1] if action else path
@@ -148,6 +151,16 @@ class Recorder:
         if address == ("/" if role == "visitor" else "/rate/"):
             self._golden.add("frame", f"Header and footer of {address} as {role}", read_frame(page))
         return [link for link in _links(page) if self._follows(role, urljoin(path, link))]
+
+    def _look_at_parts(self) -> None:
+        """Record every table and figure of the pages as they open."""
+        for address in sorted(part for part in self._parts if part.count("=") < 2):
+            reply = self._get(self._clients["visitor"], address)
+            is_figure = reply.headers["Content-Type"] == "application/json"
+            lines = read_file("figure.json", reply.content, MEMBER) if is_figure else _answer(reply)
+            path = address.partition("?")[0]
+            title = f"{address}: {reply.status_code}"
+            self._golden.add(f"parts-{_family(path)}", title, lines, f"{path}: 200")
 
     def _look_for_what_is_not_there(self) -> None:
         for wrong in WRONG.split():
@@ -216,7 +229,7 @@ class Recorder:
         for name, app in sorted(get_commands().items()):
             if app in ("arena", "judging", "leaderboard"):
                 self._golden.add("commands-help", name, _described(app, name))
-        self._run(f"{asked.COMMANDS.replace('STUDY', STUDY)}\n{asked.COMMANDS_OF[STUDY]}")
+        self._run(asked.COMMANDS.replace("STUDY", STUDY) + asked.COMMANDS_OF_CLOSED)
         for path in sorted(path for path in self._folder.rglob("*") if path.is_file()):
             place = str(path.relative_to(self._folder))
             for name, content in _unpacked(place, path.read_bytes()):
@@ -228,8 +241,6 @@ class Recorder:
     def _run(self, lines: str, kind: str = "") -> None:
         """Record what commands print, a file for each of them."""
         for line in (choice for each in lines.split("\n") if each for choice in choices_of(each)):
-            if line == "help":
-                continue
             try:
                 with undone():
                     printed = _printed(*shlex.split(line.replace("OUT", str(self._folder))))
@@ -309,6 +320,14 @@ def _answer(reply: HttpResponse) -> list[str]:
 
 def _links(page: str) -> list[str]:
     return [unescape(link) for link in re.findall(r'<a [^>]*href="([^"]*)"', page)]
+
+
+def _parts(page: str) -> list[str]:
+    """The addresses of its figures, and of its tables as CSV."""
+    found = re.findall(
+        r'(?:data-figure|href)="((?:[^"]*/)?(?:figures|tables)/[\w-]+[.](?:json|csv)[^"]*)"', page
+    )
+    return [unescape(part) for part in found]
 
 
 def _family(path: str) -> str:
