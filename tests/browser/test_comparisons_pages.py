@@ -9,7 +9,6 @@ from playwright.sync_api import Page
 
 from leaderboard.refreshing import services
 from tests.browser.conftest import Visitor
-from tests.browser.watching import check_accessible
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.browser
@@ -105,21 +104,6 @@ def test_from_the_list_to_a_pair_and_to_the_next(
     assert visitor.complaints == []
 
 
-def test_a_contestant_and_its_figures(
-    open_page: Callable[[str], Any], made: HandMade, visitor: Visitor
-) -> None:
-    page = open_page(f"/studies/small/contestants/{made.contestants['alpha'].slug}/")
-    page.locator("#figure-opponents").scroll_into_view_if_needed()
-    page.wait_for_selector("#figure-opponents[data-drawn=true] .xaxislayer-above")
-    assert page.locator("#opponents .ytick").all_text_contents() == ["beta", "gamma"]
-    page.click("#opponents summary")
-    assert page.locator("#opponents tbody tr").count() == 2
-    page.click("text=STRICT >> nth=0")
-    page.wait_for_selector("p:has-text('STRICT: Elo')")
-    assert "raters=judge%3Astrict" in page.url
-    assert visitor.complaints == []
-
-
 def test_on_a_phone_the_scale_of_an_answer_stands_below_the_rater_and_inside_the_answer(
     visitor: Visitor, open_page: Callable[[str], Any], made: HandMade
 ) -> None:
@@ -132,30 +116,6 @@ def test_on_a_phone_the_scale_of_an_answer_stands_below_the_rater_and_inside_the
     )
     assert scale["y"] >= rater["y"] + rater["height"]
     assert scale["x"] + scale["width"] <= around["x"] + around["width"]
-
-
-def test_pages_are_accessible_and_fit(
-    visitor: Visitor,
-    open_page: Callable[[str], Any],
-    made: HandMade,
-) -> None:
-    long = made.contestants["gamma"]
-    long.name = "gamma-" + "x" * 90
-    long.save()
-    for path in (
-        LIST,
-        f"{LIST}?answer=refused",
-        f"{LIST}{made.pair('alpha', 'beta').pk}/",
-        f"/studies/small/contestants/{long.slug}/",
-    ):
-        page = open_page(path)
-        for folded in page.query_selector_all("details"):
-            folded.evaluate("details => { details.open = true; }")
-        check_accessible(page)
-    made.study.closed_at = None
-    made.study.save()
-    check_accessible(open_page(LIST))
-    assert visitor.complaints == []
 
 
 def test_the_keyboard_reaches_filters_and_pairs(open_page: Callable[[str], Any], made: HandMade) -> None:
