@@ -1,7 +1,11 @@
-"""Every address that a page leads to answers, to everybody, and shows no text as markup."""
+"""Every address that a page leads to answers, to everybody; pages and figures take no text for markup."""
 
 import copy
+import json
+from collections.abc import Iterator
 from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from django.db import connection
@@ -30,6 +34,7 @@ class Page(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.links: list[str] = []
+        self.figures: list[str] = []
         self.harm: list[str] = []
         self.feed(text)
 
@@ -37,6 +42,8 @@ class Page(HTMLParser):
         given = {name: value or "" for name, value in attrs}
         if tag == "a" and "download" not in given:
             self.links.append(given.get("href", ""))
+        if "data-figure" in given:
+            self.figures.append(given["data-figure"])
         if given.get("src") == "x" or any(name.startswith("on") for name in given):
             self.harm.append(self.get_starttag_text() or tag)
         if given.get("href", "").startswith("javascript:"):
@@ -48,6 +55,33 @@ def arena(shared_rows: None) -> Arena:
     return make_arena()
 
 
+def check_figure(content: bytes) -> None:
+    """Plotly's own schema accepts a figure, and no name in it is a tag of those that plotly reads."""
+    import plotly.graph_objects as go
+
+    drawn = painted(json.loads(content, parse_constant=pytest.fail))
+    go.Figure(drawn["data"], drawn["layout"])
+    assert not [text for text in strings(drawn) if "<img" in text or "<script" in text]
+
+
+def painted(value: Any, key: str = "") -> Any:
+    """The figure with colours in place of the names of CSS variables, as the page's script does."""
+    if isinstance(value, dict):
+        return {name: painted(entry, name) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [painted(entry, key) for entry in value]
+    is_variable = isinstance(value, str) and value.startswith("--") and key.endswith(("color", "colorscale"))
+    return "#123456" if is_variable else value
+
+
+def strings(value: Any) -> Iterator[str]:
+    if isinstance(value, dict | list):
+        for entry in value.values() if isinstance(value, dict) else value:
+            yield from strings(entry)
+    elif isinstance(value, str):
+        yield value
+
+
 @pytest.mark.parametrize(
     "role", ["visitor", "rater", "operator", pytest.param("staff", marks=pytest.mark.both_databases)]
 )
@@ -55,6 +89,8 @@ def test_every_page_answers_and_escapes(arena: Arena, role: str) -> None:
     client = Client(raise_request_exception=True)
     if user := copy.deepcopy(arena.users[role]):
         client.force_login(user)
+
+    figures: set[str] = set()
 
     def look(address: str) -> list[str]:
         reply = client.get(address, follow=True)
@@ -67,6 +103,11 @@ def test_every_page_answers_and_escapes(arena: Arena, role: str) -> None:
         assert b"<script>window.hostile" not in body, address
         page = Page(body.decode()[:FILES])
         assert page.harm == [], address
+        for figure in page.figures if role == "visitor" else ():
+            drawn = client.get(urljoin(address, figure))
+            if drawn.status_code == 200 and figure not in figures:
+                check_figure(drawn.content)
+                figures.add(figure)
         if role in IN_BETWEEN:
             left_out = ("?", "/studies/") if address.startswith("/studies/") else ()
             return [link for link in page.links if not link.startswith((*left_out, *FOR_STAFF))]
@@ -80,6 +121,7 @@ def test_every_page_answers_and_escapes(arena: Arena, role: str) -> None:
 
     seen = walk(STARTS, look)
     assert len(seen) > 20
+    assert role != "visitor" or len(figures) > 20
 
 
 def test_facets_of_an_address() -> None:

@@ -3,6 +3,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from leaderboard.contestants.figure import history
 from leaderboard.contestants.table import (
     Moment,
     extremes,
@@ -94,3 +95,16 @@ def test_history_is_a_row_for_each_snapshot():
     assert place is not None
     table = history_table([Moment(datetime(2026, 2, 3, 4, 5, tzinfo=UTC), "3", place)], 95.0)
     assert table.rows == (("2026-02-03 04:05", 1100.0, 1050.0, 1150.0, 1, 2, 40, "3"),)
+
+
+def test_the_figure_of_the_history_marks_what_other_methods_made():
+    place = placed("", STANDINGS, "a")
+    assert place is not None
+    moments = [
+        Moment(datetime(2026, 2, day, tzinfo=UTC), methodology, place)
+        for day, methodology in ((1, "2"), (2, "3"), (3, "3"))
+    ]
+    (trace,) = history(moments, 95.0)["data"]
+    assert trace["marker"]["symbol"] == ["circle-open", "circle", "circle"]
+    assert trace["x"][0] == "2026-02-01T00:00:00+00:00"
+    assert trace["error_y"]["array"] == [50.0] * 3

@@ -1,4 +1,3 @@
-import json
 import math
 
 import pytest
@@ -10,10 +9,8 @@ from leaderboard.data.figure import coverage_bars, length_boxes
 from leaderboard.data.page import DataPage
 from leaderboard.data.table import (
     EVERYTHING,
+    LENGTHS,
     TextLengths,
-    all_lengths_table,
-    coverage_table,
-    lengths_table,
     text_contestants_table,
     text_lengths,
     unscored_table,
@@ -237,91 +234,19 @@ def test_the_finding_is_in_words_that_readers_know(prompt, answer, said):
     assert page.finding == said
 
 
-def content(**changes):
-    row = {
-        "count": 2,
-        "unknown": 1,
-        "mean": 5.25,
-        "sd": 1.0,
-        "min": 0,
-        "q1": 2,
-        "median": 5,
-        "q3": 7.5,
-        "max": 9,
-    }
+def test_boxes_hold_the_quartiles_and_hover_texts_the_true_numbers():
+    row = {"count": 2, "unknown": 1, "mean": 5.25, "sd": 1.0}
+    row |= {"min": 0, "q1": 2, "median": 5, "q3": 7.5, "max": 9}
     empty = dict.fromkeys(row) | {"count": 0, "unknown": 0}
-    group = {"category": None, "subset": None, "prompts": 2}
     texts = [
         {"what": "prompt", "measure": "words"} | row,
         {"what": "completion", "measure": "words"} | row | {"max": 5_000_000},
         {"what": "demonstration", "measure": "words"} | empty,
     ]
-    means = {
-        f"{name}_{part}": 1.5
-        for name in ("words", "tokens", "unique_words", "characters")
-        for part in ("mean", "sd")
-    }
-    return {
-        "tokenizer": "some tokenizer",
-        "groups": [group | {"texts": texts}, group | {"category": HOSTILE, "texts": texts}],
-        "contestants": [
-            {
-                "contestant": HOSTILE,
-                "kind": "model",
-                "retired": True,
-                "completions": 3,
-                "empty": 1,
-                "unknown": 0,
-            }
-            | means
-        ],
-        "pairs": 7,
-        "many": 10,
-        "coverage": [
-            {"raters": "people", "label": HOSTILE, "ratings": 15, "pairs": [1, 5, 0, 0, 0, 0, 0, 0, 0, 0, 1]},
-            {"raters": "judge:x", "label": "X", "ratings": 1, "pairs": [6, 1]},
-        ],
-        "unscored": [{"raters": "people", "label": HOSTILE, "comparisons": 0, "reasons": {}}],
-    } | changes
-
-
-def test_tables_by_hand():
-    lengths = text_lengths(content(), "words")
-    assert [(one.part, one.what) for one in lengths] == [
-        ("All prompts", "prompt"),
-        ("All prompts", "completion"),
-        (HOSTILE, "prompt"),
-        (HOSTILE, "completion"),
-    ]
-    assert lengths_table(lengths, "Lengths").rows[0] == (
-        "All prompts",
-        "Prompts",
-        2,
-        1,
-        5.2,
-        1,
-        0,
-        2,
-        5,
-        7.5,
-        9,
+    groups = [{"category": None, "subset": None, "prompts": 2, "texts": texts}]
+    figure = length_boxes(
+        "words", text_lengths({"groups": [*groups, groups[0] | {"category": "x"}]}, "words")
     )
-    assert len(all_lengths_table(content()).rows) == 4
-    assert text_contestants_table(content()).rows[0][:6] == (f"{HOSTILE} (retired)", "model", 3, 1, 0, 1.5)
-    assert coverage_table(content()).columns[-1] == "10 or more ratings"
-    assert coverage_table(content()).rows[1] == ("X", 1, 6, 1, *[0] * 9)
-    assert unscored_table(content()).rows == ((HOSTILE, 0, 0, None, 0),)
-
-
-def test_tables_of_nothing():
-    nothing = content(groups=[], contestants=[], coverage=[], unscored=[])
-    for table in (all_lengths_table, text_contestants_table, coverage_table, unscored_table):
-        assert table(nothing).rows == ()
-        assert table(nothing).csv()
-
-
-def test_boxes_hold_the_quartiles_and_hover_texts_the_true_numbers():
-    figure = length_boxes("words", text_lengths(content(), "words"))
     boxes = [trace for trace in figure["data"] if trace["type"] == "box"]
     assert [trace["name"] for trace in boxes] == ["Prompts", "Answers"]
     assert boxes[0]["q1"] == [2, 2]
@@ -332,11 +257,26 @@ def test_boxes_hold_the_quartiles_and_hover_texts_the_true_numbers():
     assert "shortest 0, longest 9 words" in points[0]["text"][0]
     axis = figure["layout"]["xaxis"]
     assert (axis["tickvals"][:4], axis["ticktext"][:4]) == ([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
-    assert "<img" not in json.dumps(figure)
 
 
-def test_bars_of_coverage():
-    figure = coverage_bars(content())
-    assert [trace["y"] for trace in figure["data"]] == [[1, 5, 0, 0, 0, 0, 0, 0, 0, 0, 1], [6, 1, *[0] * 9]]
-    assert figure["layout"]["xaxis"]["ticktext"][-1] == "10 or more"
-    assert "<img" not in json.dumps(figure)
+def test_retired_models_and_raters_without_replies_have_rows():
+    model = {
+        "contestant": "alpha",
+        "kind": "model",
+        "retired": True,
+        "completions": 3,
+        "empty": 1,
+        "unknown": 0,
+    }
+    model |= {f"{name}_{part}": 1.5 for name in LENGTHS for part in ("mean", "sd")}
+    table = text_contestants_table({"tokenizer": "t", "contestants": [model]})
+    assert table.rows[0][:6] == ("alpha (retired)", "model", 3, 1, 0, 1.5)
+    silent = {"raters": "people", "label": "People", "comparisons": 0, "reasons": {}}
+    assert unscored_table({"unscored": [silent]}).rows == (("People", 0, 0, None, 0),)
+
+
+def test_bars_of_coverage_reach_as_far_as_the_longest():
+    rows = [{"label": name, "pairs": pairs} for name, pairs in (("A", [1, 5, 1]), ("B", [6, 1]))]
+    figure = coverage_bars({"pairs": 7, "many": 2, "coverage": rows})
+    assert [trace["y"] for trace in figure["data"]] == [[1, 5, 1], [6, 1, 0]]
+    assert figure["layout"]["xaxis"]["ticktext"] == ["0", "1", "2 or more"]

@@ -130,30 +130,6 @@ def test_a_provisional_row_says_why(change, reason):
     assert reason in provisional(standing("a", 1000.0, **change))
 
 
-def test_the_standings_table_names_method_and_level():
-    row = standing("a", 1100.0, rank_ub=1, group="ab", p_first=0.98765)
-    rows = standing_rows(standings(row), None)
-    drawn = {"rounds": 1000, "interval": 95.0, "intervals": "bootstrap", "resample": "prompts", "units": 40}
-    table = standings_table(rows, "elo", drawn)
-    interval = "95% interval for other prompts of this kind (1000 resamples; 40 prompts)"
-    assert table.caption == f"Leaderboard. {interval}"
-    assert table.columns[:3] == ("Rank", "Rank (UB)", "Contestant")
-    assert table.columns[5:9] == ("Low (95 % interval)", "High (95 % interval)", "Group", "First %")
-    assert "Bradley-Terry rating" in table.columns
-    assert table.rows[0][:5] == (1, 1, "a", "model", 1100.0)
-    assert table.rows[0][7:9] == ("ab", 98.77)
-
-
-def test_the_standings_table_has_the_win_share_and_the_ranks_that_the_page_shows():
-    one = standing("a", 1100.0, group="a", wins=20, ties=10, losses=10)
-    content = {**standings(one, standing("b", 1000.0, rank=2, group="a")), "groups": [["a", "b"]]}
-    rows = standing_rows(content, None)
-    table = standings_table(rows, "elo", {"rounds": None, "interval": 95.0})
-    assert table.columns[-3:] == ("Win share %", "Best possible rank", "Worst possible rank")
-    assert table.rows[0][-3:] == (62.5, 1, 2)
-    assert (rows[0].win_share, rows[0].rank_range) == (62.5, "1–2")
-
-
 @pytest.mark.parametrize(
     ("method", "other"),
     [
