@@ -1,14 +1,14 @@
 import json
-from io import StringIO
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from scipy import stats
 
 from arena.models import Completion, CompletionFeature, Rater
 from tests import factories
 from tests.leaderboard.features.studies import measured_study, study_of_turns
+from tests.leaderboard.reading import printed
 
 pytestmark = pytest.mark.django_db
 
@@ -17,9 +17,7 @@ SAID = {"p1": {("Ada", "Bob"): [1, 4]}}
 
 
 def run(study, *options):
-    out = StringIO()
-    call_command("correlate", study.slug, *options, stdout=out)
-    return out.getvalue()
+    return printed("correlate", study.slug, *options)
 
 
 def found(study, feature="entropy", key="people", *options):

@@ -196,16 +196,6 @@ def test_tables_are_copied_while_nothing_changes(study, monkeypatch):
     assert made  # of the new scores
 
 
-def test_the_api_has_the_same_numbers(client, study):
-    page = page_of(client, study)
-    address = f"/api/v1/studies/{study.slug}/features/"
-    found = client.get(address).json()
-    assert found["correlation"] == page.content["correlation"]
-    assert (found["parameters"]["raters"], found["feature"]["name"]) == ("people", "mean_logprob")
-    assert client.get(address, {"set": "x"}).status_code == 422
-    assert client.get(address, {"raters": "judge:x"}).status_code == 404
-
-
 def test_turns_are_chosen_and_the_api_has_them(client):
     rng = np.random.default_rng(3)
     values, scores = rng.normal(size=(2, 6, 2)), rng.integers(1, 11, size=(2, 6, 2))

@@ -94,15 +94,6 @@ def test_other_gaps_and_raters_worked_out_from_the_variance_of_a_prompt(client, 
             assert int(row[f"{raters} rater{'s' * (raters > 1)}"]) == needed
 
 
-def test_the_api_gives_the_same_and_says_when_it_is_not_ready(client, made):
-    waiting = client.get(API)
-    assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")
-    found = shown(client, made, PAGE).context["page"].found
-    reply = client.get(API)
-    assert reply.status_code == 200
-    assert {name: reply.json()[name] for name in found} == found
-
-
 def test_two_rated_alike_and_one_without_a_comparison(client, made):
     page = shown(client, made, PAGE + f"?contestant={slug(made, 'Idle')}&against={slug(made, 'Alpha')}")
     assert "No rating here is of Idle." in words(page)

@@ -3,7 +3,6 @@ from datetime import timedelta
 
 import pytest
 from celery import current_app
-from django.core.management import call_command
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
@@ -13,6 +12,7 @@ from leaderboard.refreshing import computing, services
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import FORM, canonical
 from leaderboard.snapshots.settings import Scope, Setting, parse
+from tests.leaderboard.reading import printed
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
@@ -75,11 +75,7 @@ def by_category(made, scope=Scope.BOARD, **wanted):
 
 
 def command(made, *options):
-    from io import StringIO
-
-    out = StringIO()
-    call_command("standings", made.study.slug, *options, "--rounds", "50", "--format", "json", stdout=out)
-    return json.loads(out.getvalue())
+    return json.loads(printed("standings", made.study.slug, *options, "--rounds", "50", "--format", "json"))
 
 
 def comparable(content):

@@ -1,11 +1,11 @@
 import json
-from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.utils import timezone
 
 from tests import factories
+from tests.leaderboard.reading import printed
 from tests.leaderboard.requirements.studies import Checking, infobench
 
 pytestmark = pytest.mark.django_db
@@ -13,9 +13,7 @@ RATE = {"questions", "met", "unanswered", "drfr", "low", "high"}
 
 
 def run(study, *options):
-    out = StringIO()
-    call_command("drfr", study.slug, *options, stdout=out)
-    return out.getvalue()
+    return printed("drfr", study.slug, *options)
 
 
 def found(study, *options):

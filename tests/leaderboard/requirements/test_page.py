@@ -192,15 +192,6 @@ def test_a_bundle_follows_new_answers_and_computes_again(client, made):
     assert b"judge:late" in bundle().read(RESULTS)
 
 
-def test_the_api_has_the_same_numbers(client, made):
-    address = f"/api/v1/studies/{made.study.slug}/requirements/"
-    found = client.get(address, {"raters": "judge:j"}).json()
-    assert found["contestants"][0]["drfr"] == 0.8
-    assert found["scores"] is None
-    assert client.get(address, {"judge": "j"}).status_code == 422
-    assert client.get(address, {"raters": "judge:x"}).status_code == 404
-
-
 def test_requirements_stand_beside_scores(client):
     made = Checking(models=["Ada", "Bob", "Cleo"], visibility="public", closed_at=timezone.now())
     made.prompt(["A"], ["B"], ["C"])

@@ -1,12 +1,12 @@
 import json
-from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from arena.models import Score
 from tests import factories
 from tests.arena.data.test_reference_data import WILDBENCH, check_stored
+from tests.leaderboard.reading import printed
 from tests.leaderboard.scores.studies import scored_study, wildbench
 
 pytestmark = pytest.mark.django_db
@@ -15,9 +15,7 @@ TWO = {"judge-a": {"Ada": [5, 3, 4], "Bob": [2, 1, None]}, "judge-b": {"Ada": [4
 
 
 def run(study, *options):
-    out = StringIO()
-    call_command("scores", study.slug, *options, stdout=out)
-    return out.getvalue()
+    return printed("scores", study.slug, *options)
 
 
 def found(study, *options):

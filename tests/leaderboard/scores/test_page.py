@@ -179,16 +179,6 @@ def test_while_people_rate_a_few_scores_stay_hidden(client, admin_client):
     assert page.content["agreement"] == []
 
 
-def test_the_api_has_the_same_numbers(client, study):
-    refresh(study)
-    address = f"/api/v1/studies/{study.slug}/scores/"
-    found = client.get(address, {"raters": "judge:judge"}).json()
-    assert found["contestants"][0]["mean"] == 4
-    assert (found["lowest"], found["highest"], found["pairs"]) == (1, 5, None)
-    assert client.get(address, {"judge": "j"}).status_code == 422
-    assert client.get(address, {"raters": "judge:x"}).status_code == 404
-
-
 def compared(study):
     """The study, in which a person also prefers Ada to Bob to Cleo on every prompt."""
     person = factories.make_rater(name="Paula")

@@ -1,6 +1,9 @@
 """Small studies with right answers."""
 
+from django.utils import timezone
+
 from arena.models import Pair, Rater, Study
+from leaderboard.refreshing import services
 from tests import factories
 
 
@@ -37,6 +40,13 @@ class Judging:
         )
         self.pairs.append(pair)
         return pair
+
+    def publish(self, **columns: object) -> None:
+        """Close the study, show it to everybody and compute its numbers."""
+        for name, value in {"visibility": "public", "closed_at": timezone.now(), **columns}.items():
+            setattr(self.study, name, value)
+        self.study.save()
+        services.refresh(self.study)
 
     def judge(self, slug: str, straight: str, swapped: str, **facts: object) -> Rater:
         """A judge and what it says about each pair: 1, = or 2 in the stored numbering, ? or a blank."""

@@ -5,9 +5,8 @@ import math
 import pytest
 from django.utils import timezone
 
-from arena.models import Study
 from leaderboard.files.bundle import making
-from leaderboard.models import SnapshotSlice
+from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing import services
 from tests import factories
 from tests.leaderboard.reading import records, words
@@ -50,21 +49,13 @@ def made():
     asked(made, judge, run, 2, 7, logprobs(r7=0.8, r2=0.2), swapped=True)
     asked(made, judge, run, 3, 1, logprobs(r1=1.0))  # no side is right
     several = asked(made, judge, run, 4, 1, logprobs(r1=1.0))
-    factories.make_call(
-        run,
-        assignment=several,
-        state="replied",
-        finished_at=timezone.now(),
-        key="b",
-        logprobs=logprobs(r8=1.0),
-    )
-    Study.objects.filter(pk=made.study.pk).update(closed_at=timezone.now(), slug="small", visibility="public")
-    made.study = Study.objects.get()
+    second = {"state": "replied", "finished_at": timezone.now(), "logprobs": logprobs(r8=1.0), "key": "b"}
+    factories.make_call(run, assignment=several, **second)
+    made.publish(slug="small")
     return made
 
 
 def test_three_verdicts_by_hand(client, made):
-    services.refresh(made.study)
     page = client.get(PAGE).context["page"]
     (own,) = page.confidence["judges"]
     found = own["probability"]
@@ -92,7 +83,6 @@ def test_three_verdicts_by_hand(client, made):
 
 
 def test_figures_tables_and_the_api_have_it(client, made):
-    services.refresh(made.study)
     assert client.get(f"{PAGE}figures/confidence.json").status_code == 200
     rows = records(client, f"{PAGE}tables/confidence.csv")
     assert [row["Verdicts"] for row in rows] == ["1", "1", "1"]
@@ -103,10 +93,7 @@ def test_figures_tables_and_the_api_have_it(client, made):
 
 
 def test_it_stays_hidden_until_the_study_closes(client, admin_client, made):
-    services.refresh(made.study)  # so that its few ratings count
-    Study.objects.update(closed_at=None)
-    made.study = Study.objects.get()
-    services.refresh(made.study)
+    made.publish(closed_at=None)
     assert client.get(PAGE).context["page"].confidence is None
     assert admin_client.get(PAGE).context["page"].confidence
 
@@ -117,5 +104,5 @@ def test_judges_without_probabilities_have_no_table(client, made):
     other.judge("plain", "1", "1")
     services.refresh(other.study)
     assert not SnapshotSlice.objects.filter(snapshot__study=other.study, method="confidence").exists()
-    snapshot = services.refresh(made.study).snapshot
+    snapshot = Snapshot.objects.newest(made.study)
     assert not any(b"confidence" in line for line in making.results(snapshot, lambda known: iter(())))

@@ -2,12 +2,11 @@
 
 import json
 import shutil
-from io import StringIO
 
 import pytest
-from django.core.management import call_command
 
 from arena.data.importing.imports import import_files
+from tests.leaderboard.reading import printed
 from tests.leaderboard.stats import llmbar_raw
 from tests.leaderboard.stats.llmbar_raw import SUBSETS, Files
 
@@ -39,9 +38,7 @@ def imported(shared_rows, files, tmp_path_factory):
 
 
 def found(*options):
-    out = StringIO()
-    call_command("meta_evaluate", "llmbar", *options, "--format=json", stdout=out)
-    return json.loads(out.getvalue())
+    return json.loads(printed("meta_evaluate", "llmbar", *options, "--format=json"))
 
 
 @pytest.mark.usefixtures("imported")

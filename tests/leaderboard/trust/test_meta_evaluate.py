@@ -1,20 +1,18 @@
 import json
-from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from arena.models import RaterGroup
 from tests import factories
+from tests.leaderboard.reading import printed
 from tests.leaderboard.trust.studies import Judging
 
 pytestmark = pytest.mark.django_db
 
 
 def run(study, *options):
-    out = StringIO()
-    call_command("meta_evaluate", study.slug, *options, "--rounds=50", stdout=out)
-    return out.getvalue()
+    return printed("meta_evaluate", study.slug, *options, "--rounds=50")
 
 
 def found(study, *options):

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from django.utils import timezone
 
 from arena.models import Pair, Study
 from leaderboard.files.bundle import making
@@ -33,9 +32,7 @@ def shared(shared_rows, rounds):
     poor.save()
     made.person("12" * 6 + "21")
     made.person("12" * 7)
-    Study.objects.filter(pk=made.study.pk).update(closed_at=timezone.now(), slug="small", visibility="public")
-    made.study = Study.objects.get()
-    services.refresh(made.study)
+    made.publish(slug="small")
     return made
 
 

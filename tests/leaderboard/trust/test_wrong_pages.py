@@ -29,9 +29,7 @@ class Tagging(Judging):
         self.judge("poor", "122? ", "112  ")
         self.judge("good", "121=1", "12121")
         self.judge("other", "22112", "2211?")
-        self.study.visibility, self.study.closed_at = "public", timezone.now()
-        self.study.save()
-        services.refresh(self.study)
+        self.publish()
 
     @property
     def address(self):
@@ -270,9 +268,7 @@ def test_a_study_without_right_answers_says_so(client):
     made = Judging()
     made.pair("")
     made.judge("alone", "1", "1")
-    made.study.visibility, made.study.closed_at = "public", timezone.now()
-    made.study.save()
-    services.refresh(made.study)
+    made.publish()
     assert "No pair of this study has a right answer" in text(
         client.get(f"/studies/{made.study.slug}/trust/wrong/")
     )
@@ -286,9 +282,7 @@ def test_parts_of_a_sentence_add_up_and_others_without_a_verdict_are_not_wrong(c
     made.judge("poor", "2211", "?111")
     made.judge("late", "1   ", "1   ")
     made.judge("deaf", "??  ", "??  ")
-    made.study.visibility, made.study.closed_at = "public", timezone.now()
-    made.study.save()
-    services.refresh(made.study)
+    made.publish()
     address = f"/studies/{made.study.slug}/trust/"
     page = words(client.get(f"{address}wrong/?judge=poor"))
     assert "poor is not right on 2 of 4 pairs: 2 in one order." in page
@@ -321,9 +315,7 @@ def test_six_pairs_of_one_prompt_are_not_six_prompts(client, copies, said):
             made.pair("first")
     made.judge("one", "1" * 6, "1" * 6)
     made.judge("other", "2" * 6, "2" * 6)
-    made.study.visibility, made.study.closed_at = "public", timezone.now()
-    made.study.save()
-    services.refresh(made.study)
+    made.publish()
     page = words(client.get(f"/studies/{made.study.slug}/trust/two/?a=one&b=other"))
     assert (
         f"one alone is right on 6 pairs, other alone on 0. {said} (McNemar’s exact test by prompt)." in page
@@ -336,9 +328,7 @@ def test_a_judge_that_saw_one_order_is_not_wrong_in_one_of_two(client):
         made.pair("first")
     made.judge("once", "22", "  ")
     made.judge("twice", "12", "12")
-    made.study.visibility, made.study.closed_at = "public", timezone.now()
-    made.study.save()
-    services.refresh(made.study)
+    made.publish()
     address = f"/studies/{made.study.slug}/trust/wrong/"
     page = words(client.get(f"{address}?judge=once"))
     assert "once is not right on 2 of 2 pairs. It saw each of them in one order only." in page
