@@ -5,7 +5,6 @@ import re
 import pytest
 from django.test import Client
 
-from judging.models import JudgeCall
 from leaderboard.refreshing import computing, services
 from tests import factories
 from tests.browser.watching import check_accessible, drawn
@@ -29,20 +28,9 @@ def made(lasting_rows):
     run = factories.make_run(study=study, judge=judge, currency="USD", state="finished")
     for number, row in enumerate(study.comparisons.filter(rater=judge.rater, swapped=False, repeat=0)[:30]):
         asked = factories.make_assignment(pair=row.pair, rater=judge.rater)
-        JudgeCall.objects.create(
-            run=run,
-            assignment=asked,
-            key="rate",
-            attempt=1,
-            state="replied",
-            messages=[],
-            deadline=row.created_at,
-            finished_at=row.created_at,
-            latency=1.0 + number % 3,
-            cost="0.002",
-            prompt_tokens=400 + number,
-            completion_tokens=20,
-        )
+        cost = {"cost": "0.002", "prompt_tokens": 400 + number, "completion_tokens": 20}
+        ended = {"state": "replied", "finished_at": row.created_at, "latency": 1.0 + number % 3}
+        factories.make_call(run, assignment=asked, **ended, **cost)
     with few_rounds(50):
         services.refresh(study)
         compute(study, PAGE)

@@ -27,8 +27,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> HandMade:
 
 @pytest.mark.parametrize("closed", [True, False])
 def test_the_page_can_be_read_and_used(visitor: Visitor, made: HandMade, closed: bool) -> None:
-    made.study.closed_at = timezone.now() if closed else None
-    made.study.save()
+    made.change(closed_at=timezone.now() if closed else None)
     page = visitor.page
     visitor.visit("study-results", "board")
     check_accessible(page)

@@ -1,53 +1,27 @@
 """The counts of a snapshot, made by hand, for tests of what reads them."""
 
+
+def _raters(selector, label, comparisons, coding, other=0, points=(8,), simulated=False, same_as=None):
+    """What is counted of a kind of raters; ``coding`` and ``other`` of its comparisons are of a category."""
+    return {
+        "selector": selector,
+        "label": label,
+        "comparisons": comparisons,
+        "by_category": {"coding": coding, "a&b=c": other, "-odd": 0},
+        "points": list(points),
+        "simulated": simulated,
+        "same_as": same_as,
+    }
+
+
 COUNTS = {
     "kinds": {"model": 3, "people": 1},
     "categories": ["coding", "a&b=c", "-odd"],
     "raters": [
-        {
-            "selector": "people",
-            "label": "People",
-            "comparisons": 5,
-            "by_category": {"coding": 2, "a&b=c": 1, "-odd": 0},
-            "points": [8],
-            "simulated": False,
-            "same_as": None,
-        },
-        {
-            "selector": "judge:x",
-            "label": "X",
-            "comparisons": 7,
-            "by_category": {"coding": 7, "a&b=c": 0, "-odd": 0},
-            "points": [8],
-            "simulated": True,
-            "same_as": None,
-        },
-        {
-            "selector": "judge:three",
-            "label": "Three",
-            "comparisons": 4,
-            "by_category": {"coding": 4, "a&b=c": 0, "-odd": 0},
-            "points": [3],
-            "simulated": False,
-            "same_as": None,
-        },
-        {
-            "selector": "group:all",
-            "label": "All",
-            "comparisons": 5,
-            "by_category": {"coding": 2, "a&b=c": 1, "-odd": 0},
-            "points": [8],
-            "simulated": False,
-            "same_as": "people",
-        },
-        {
-            "selector": "group:mixed",
-            "label": "Mixed",
-            "comparisons": 11,
-            "by_category": {"coding": 11, "a&b=c": 0, "-odd": 0},
-            "points": [3, 8],
-            "simulated": False,
-            "same_as": "group:all",
-        },
+        _raters("people", "People", 5, 2, 1),
+        _raters("judge:x", "X", 7, 7, simulated=True),
+        _raters("judge:three", "Three", 4, 4, points=(3,)),
+        _raters("group:all", "All", 5, 2, 1, same_as="people"),
+        _raters("group:mixed", "Mixed", 11, 11, points=(3, 8), same_as="group:all"),
     ],
 }

@@ -30,6 +30,12 @@ class HandMade:
         ]
         self.person: Rater = factories.make_rater(name="Ada")
 
+    def change(self, **columns):
+        """Store other settings of the study."""
+        for name, value in columns.items():
+            setattr(self.study, name, value)
+        self.study.save()
+
     def judge(self, slug, **overrides):
         return factories.make_rater(kind="judge", slug=slug, name=slug.upper(), **overrides)
 

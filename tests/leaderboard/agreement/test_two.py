@@ -118,8 +118,7 @@ def test_people_among_themselves_have_a_row_for_every_two_under_pseudonyms(clien
 
 
 def test_a_single_person_is_chosen_by_pseudonym_once_the_study_is_closed(client, made, monkeypatch):
-    made.study.closed_at = timezone.now()
-    made.study.save()
+    made.change(closed_at=timezone.now())
     monkeypatch.setattr(made, "snapshot", services.refresh(made.study).snapshot)
     ann = pseudonym(made.study, made.people["ann"].pk)
     found = content(made, ann, "judge:strict")

@@ -36,8 +36,7 @@ class Rated(HandMade):
         services.refresh(self.study)
 
     def close(self):
-        self.study.closed_at = timezone.now()
-        self.study.save()
+        self.change(closed_at=timezone.now())
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -107,8 +106,7 @@ def test_an_open_study_has_no_files_of_comparisons(open_study, client, path):
 
 def test_a_reopened_study_is_sealed_again(closed, client):
     assert "alpha" in text(client.get(LIST))
-    closed.study.closed_at = None
-    closed.study.save()
+    closed.change(closed_at=None)
     assert "alpha" not in text(client.get(LIST))
 
 

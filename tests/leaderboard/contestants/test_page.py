@@ -216,8 +216,7 @@ def test_samples_are_shown_once_the_study_is_closed(client, made):
     page = text(client.get(url(made, "alpha")))
     assert "Pairs open when rating ends" in page
     assert made.prompts[0].instruction not in page
-    made.study.closed_at = timezone.now()
-    made.study.save()
+    made.change(closed_at=timezone.now())
     page = text(client.get(url(made, "alpha")))
     assert made.prompts[0].instruction in page
     pair = made.pair("alpha", "beta")

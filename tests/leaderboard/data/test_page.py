@@ -47,8 +47,7 @@ def shared(shared_rows, rounds):
     made.rate("alpha", "beta", 2, prompt=1)
     made.rate("beta", "alpha", 7, prompt=1)
     made.rate("alpha", "beta", None, rater=made.judge("strict", simulated=True), reason="out_of_range")
-    made.study.closed_at = timezone.now()
-    made.study.save()
+    made.change(closed_at=timezone.now())
     services.refresh(made.study)
     return made
 

@@ -34,8 +34,7 @@ def body(response):
 @pytest.mark.parametrize("visibility", ["private", "public"])
 @pytest.mark.parametrize("path", [PAGE, f"{FILE}?what=completions&format=csv", "/studies/none/export/"])
 def test_only_operators_come_in(made, client, path, visibility):
-    made.study.visibility = visibility
-    made.study.save()
+    made.change(visibility=visibility)
     answer = client.get(path)
     assert answer.status_code == 302
     assert answer["Location"].startswith("/account/sign-in/?next=")
@@ -54,8 +53,7 @@ def test_the_page_counts_rows_offers_every_form_and_says_what_an_operator_should
     rows = [cell.partition("<")[0] for cell in page.split('<td class="num">')[1:]]
     assert rows == ["", "1", "2", "1", "1", "0", "2", "0", "0", "2", "0", "0", "0", *[""] * 7]
     assert "changed since" not in page
-    made.study.simulated = True
-    made.study.save()
+    made.change(simulated=True)
     made.study.prompts.get().completions.filter(contestant__name="beta").update(is_current=False)
     page = staff.get(PAGE).content.decode()
     assert "Simulated ratings." in page

@@ -140,8 +140,7 @@ def test_margin_and_looks_change_the_verdict_and_not_the_numbers(client, made):
 def test_pairs_are_sealed_while_the_study_is_open_and_listed_after(client, made):
     computed(client, made)
     assert "Pairs open when rating ends" in words(client.get(address(made)))
-    made.study.closed_at = timezone.now()
-    made.study.save()
+    made.change(closed_at=timezone.now())
     page = words(client.get(address(made)))
     assert page.count("alpha wins, 1 rating") == 5
     assert page.count("beta wins, 1 rating") == 1
@@ -221,8 +220,7 @@ def test_the_api_gives_the_decision_and_what_the_page_shows(client, made):
     assert client.get(url, {"margin": "much"}).status_code == 404
     assert client.get(url, {"looks": "twice"}).status_code == 422
     assert client.get(url.replace(slugs["beta"], slugs["alpha"])).status_code == 404
-    made.study.visibility = "private"
-    made.study.save()
+    made.change(visibility="private")
     assert client.get(url).status_code == 404
 
 

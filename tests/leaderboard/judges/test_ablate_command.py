@@ -8,7 +8,6 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from arena.models import Comparison, Contestant, Pair, Rater
-from judging.models import JudgeCall
 from judging.panels.services import create_panel
 from tests import factories
 from tests.leaderboard.judges.studies import make_field, make_judge_rater, rate
@@ -190,17 +189,9 @@ class TestPanels:
         run = factories.make_run(study=made, judge=other, state="finished")
         pair = Pair.objects.filter(prompt__study=made).order_by("pk")[0]
         for key, state in (("a", "replied"), ("b", "replied"), ("c", "failed")):
-            JudgeCall.objects.create(
-                run=run,
-                assignment=factories.make_assignment(pair=pair, rater=other.rater, repeat=ord(key)),
-                key=key,
-                attempt=1,
-                state=state,
-                error_kind="server" if state == "failed" else "",
-                messages=[],
-                deadline=timezone.now(),
-                finished_at=timezone.now(),
-            )
+            asked = factories.make_assignment(pair=pair, rater=other.rater, repeat=ord(key))
+            ended = {"state": state, "error_kind": "server" if state == "failed" else ""}
+            factories.make_call(run, assignment=asked, key=key, finished_at=timezone.now(), **ended)
         found = json.loads(ablate(made.slug, "--judges", "one,both", "--json", "-"))
         mine, theirs = found["raters"]
         assert mine["cost"] is None

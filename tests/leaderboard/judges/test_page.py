@@ -2,8 +2,8 @@ from copy import deepcopy
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
-from judging.models import JudgeCall
 from leaderboard.refreshing import computing, services
 from tests import factories
 from tests.leaderboard.judges.studies import make_field, make_judge_rater, rate
@@ -122,8 +122,5 @@ class TestCosts:
 
 
 def _call(run, assignment, key, **values):
-    from django.utils import timezone
-
-    now = timezone.now()
-    given = {"attempt": 1, "state": "replied", "deadline": now, "finished_at": now, "messages": []}
-    return JudgeCall.objects.create(run=run, assignment=assignment, key=key, **given, **values)
+    given = {"state": "replied", "finished_at": timezone.now(), "key": key}
+    return factories.make_call(run, assignment=assignment, **given, **values)

@@ -64,8 +64,7 @@ def addresses(made):
 
 
 def test_a_private_study_does_not_exist_for_the_public(client, made):
-    made.study.visibility = "private"
-    made.study.save()
+    made.change(visibility="private")
     others = (*FILES, *COMPUTED, "status/", "contestants/", "computing/", "compare/")
     results = ("results/", "results/bundle.zip", "results/arena.csv", "results/evalica.csv", "releases/")
     everything = [*addresses(made).values(), *(f"/studies/small/{other}" for other in (*others, *results))]

@@ -52,8 +52,7 @@ def test_home_lists_public_studies_with_their_counts_and_private_ones_to_staff(c
 
 
 def test_home_without_public_studies_says_what_to_do(client, made):
-    made.study.visibility = "private"
-    made.study.save()
+    made.change(visibility="private")
     page = text(client.get("/"))
     assert 'href="/rate/"' in page
 
@@ -198,16 +197,14 @@ def test_one_prompt_resampled_gives_no_interval(client):
 
 def test_from_a_study_one_gets_to_rating_and_staff_to_everything_else(client, made):
     assert "/studies/small/sign-up/" not in text(client.get("/studies/small/"))
-    made.study.sign_up_open = True
-    made.study.save()
+    made.change(sign_up_open=True)
     page = text(client.get("/studies/small/"))
     assert "/studies/small/sign-up/" in page
     assert "/admin/" not in page
     client.force_login(factories.make_user(is_staff=True))
     page = text(client.get("/studies/small/"))
     assert '/operate/small/"' in page
-    made.study.closed_at = timezone.now()
-    made.study.save()
+    made.change(closed_at=timezone.now())
     page = text(client.get("/studies/small/"))
     assert "/sign-up/" not in page
     assert '/operate/small/"' in page
@@ -223,8 +220,7 @@ def test_from_a_study_one_gets_to_rating_and_staff_to_everything_else(client, ma
     ],
 )
 def test_a_card_shows_the_beginning_of_the_description(description, summary, client, made):
-    made.study.description = description
-    made.study.save()
+    made.change(description=description)
     assert f'<p class="small muted">{summary}</p>' in text(client.get("/"))
 
 
@@ -269,8 +265,7 @@ def test_simulated_votes_say_so(client, made):
     made.rate("alpha", "beta", 1, rater=judge)
     services.refresh(made.study)
     assert "Some ratings are simulated" in text(client.get("/studies/small/"))
-    made.study.simulated = True
-    made.study.save()
+    made.change(simulated=True)
     assert "Simulated ratings say nothing" in text(client.get("/studies/small/"))
     assert "simulated" in text(client.get("/studies/small/tables/games/"))
     assert json.loads(text(client.get("/studies/small/standings.json")))["simulated"] is True

@@ -42,8 +42,7 @@ def shared(shared_rows, rounds):
 
 @pytest.fixture
 def tables(made):
-    made.study.closed_at = timezone.now()
-    made.study.save()
+    made.change(closed_at=timezone.now())
     snapshot = Snapshot.objects.newest(made.study)
     SnapshotSlice.objects.filter(
         snapshot=snapshot, kind__in=("agreement", "correlation", "length", "ratings")
@@ -84,8 +83,7 @@ def test_an_older_snapshot_lacks_tables_and_the_page_says_so(client, made, addre
 def test_what_length_has_to_do_with_winning_is_shown_when_rating_ends(client, tables):
     addresses = "/studies/small/raters/", "/studies/small/raters/judge:strict/"
     assert all(WITHHELD not in text(client.get(address)) for address in addresses)
-    tables.study.closed_at = None
-    tables.study.save()
+    tables.change(closed_at=None)
     for address in addresses:
         page = text(client.get(address))
         assert WITHHELD in page

@@ -32,8 +32,7 @@ def shared(shared_rows, rounds):
     One comparison was not rated by accuracy, and of one no accuracy could be read.
     """
     made, twin = (HandMade(*NAMES, slug=slug, categories=("coding", "poems") * 2) for slug in ("one", "twin"))
-    made.study.criteria = ["tone", "accuracy"]
-    made.study.save()
+    made.change(criteria=["tone", "accuracy"])
     raters = [factories.make_rater(name=name) for name in PEOPLE] + [made.judge("strict")]
     for number in range(24):
         one, other = NAMES[number % 3], NAMES[(number + 1) % 3]

@@ -107,8 +107,7 @@ def test_a_pause_by_an_operator_whose_account_is_gone_is_none_of_the_rule(made):
 
 def test_a_closed_study_and_one_without_votes_stay_as_they_are(made):
     rule(made, 0.0)
-    made.study.closed_at = timezone.now()
-    made.study.save()
+    made.change(closed_at=timezone.now())
     assert not paused(made)
     empty = factories.make_study(slug="empty", stop_margin=0.0)
     assert services.refresh(empty).snapshot.counts["stopping"] is None

@@ -27,7 +27,7 @@ from leaderboard.snapshots import freshness, on_demand
 from leaderboard.snapshots.settings import Setting
 from tests.arena.process.processes import ROOT
 from tests.arena.process.processes import environment as least
-from tests.factories import make_assignment, make_comparison, make_judge, make_small_study
+from tests.factories import make_assignment, make_call, make_comparison, make_judge, make_small_study
 from tests.judging.endpoints.server import ChatServer
 from tests.judging.working import work_off
 
@@ -121,17 +121,8 @@ def in_flight(run, ended):
     """A call whose worker was killed; its deadline passed so long ago."""
     deadline = timezone.now() - ended
     Assignment.objects.update(state="claimed", leased_until=deadline)
-    assignment = run.run_assignments.get().assignment
-    return JudgeCall.objects.create(
-        run=run,
-        assignment=assignment,
-        key="rate",
-        attempt=1,
-        worker="host:1:dead",
-        prompt_hash="",
-        messages=[{"role": "user", "content": "x"}],
-        deadline=deadline,
-    )
+    asked = {"worker": "host:1:dead", "messages": [{"role": "user", "content": "x"}]}
+    return make_call(run, deadline=deadline, **asked)
 
 
 def test_an_expired_lease_of_a_person_is_taken_back(sweep):

@@ -17,8 +17,7 @@ def make_board(**overrides):
         made.rate("Alpha", "Beta", rating, prompt=number % 2)
         made.rate("Beta", "Gamma", rating, prompt=number % 2)
         made.rate("Alpha", "Gamma", rating, rater=made.strict)
-    made.study.closed_at = timezone.now()
-    made.study.save()
+    made.change(closed_at=timezone.now())
     snapshots.refresh(made.study)
     return made
 

@@ -28,8 +28,7 @@ def shared(shared_rows, rounds):
 
 
 def close(made):
-    made.study.closed_at = timezone.now()
-    made.study.save()
+    made.change(closed_at=timezone.now())
 
 
 def read(client, path, token="", **headers):
@@ -57,8 +56,7 @@ def test_public_studies_need_no_token_and_private_ones_do_not_exist(made, client
     assert read(client, path, "arena_wrong").status_code == 401, "a wrong token is never taken for none"
     again = read(client, path, **{"If-None-Match": answer["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
-    made.study.visibility = "private"
-    made.study.save()
+    made.change(visibility="private")
     hidden = read(client, path, **{"If-None-Match": answer["ETag"]})
     assert hidden.status_code == (200 if path == "studies/" else 404)
     operator = issue_token(make_rater(user=make_user(is_staff=True)))

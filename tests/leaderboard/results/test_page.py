@@ -49,8 +49,7 @@ def made(shared, settings, tmp_path):
 
 
 def close(made):
-    made.study.closed_at = timezone.now()
-    made.study.save()
+    made.change(closed_at=timezone.now())
 
 
 def body(response):
@@ -80,8 +79,7 @@ def test_no_file_is_offered_before_the_leaderboard_shows_ratings(made, client):
 
 
 def test_leaderboard_json_is_public_conditional_and_named(made, client):
-    made.study.licence = "CC BY/4.0"
-    made.study.save()
+    made.change(licence="CC BY/4.0")
     answer = client.get("/studies/made/leaderboard.json?method=bradley-terry&ties=off")
     content = answer.json()
     assert set(content) == {"full", "coding", "x"}

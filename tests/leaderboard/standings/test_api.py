@@ -149,8 +149,7 @@ def test_snapshots_newest_first_and_one_in_full(client, made, token):
 
 
 def test_snapshots_of_private_studies_are_for_operators(client, made, token, operator):
-    made.study.visibility = "private"
-    made.study.save()
+    made.change(visibility="private")
     path = f"snapshots/{Snapshot.objects.get().pk}/"
     for read_path in (path, "studies/made/standings/", "studies/made/snapshots/"):
         assert read(client, token, read_path).status_code == 404
