@@ -3,6 +3,7 @@
 The queue follows the study's revision. Of a very large study only the pairs that come next have a row.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
@@ -10,12 +11,16 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from django.db import transaction
+from django.db.models import Count, Min
 from django.utils import timezone
 
-from arena.models import Completion, Pair, Study
-from arena.rating.disagreeing import disagreements
+from arena.features import stored
+from arena.models import Comparison, Completion, Pair, Rater, Study
+from arena.rating import worth
 from arena.rating.schedule import Schedule
 from arena.rating.worth import PairKey
+from arena.rules import scales
+from arena.rules.feature_names import TELLING, Named, Variant
 from arena.rules.pairing import STRATEGIES
 
 MOST_MADE: Final = 20_000  # rows made at once
@@ -131,7 +136,7 @@ def _turns(
     unknown = max((sum(text.contestant is None for text in some) for some in texts.values()), default=0)
     categories = {prompt: some[0].category for prompt, some in texts.items()}
     schedule = Schedule(categories, sorted({pk for pk in contestants.values() if pk is not None}), unknown)
-    disputed = disagreements(study, contestants) if STRATEGIES[study.pairing].asks_judges else {}
+    disputed = _disagreements(study, contestants) if STRATEGIES[study.pairing].asks_judges else {}
 
     def of(prompt: int) -> Iterator[tuple[PairKey, float]]:
         others = iter(schedule.slots_without)
@@ -177,3 +182,38 @@ def _combined(texts: list[Text], reserved: set[int]) -> list[Text]:
     if all(text.pk in reserved for text in texts):
         return []
     return [text for text in texts if text.pk not in reserved or text.contestant is not None]
+
+
+def _disagreements(study: Study, contestants: Mapping[int, int | None]) -> dict[PairKey, float]:
+    """The disagreement about each pair where there is any; ``contestants``: those of the texts to pair."""
+    values = feature(study)
+    return worth.disagreement(values, contestants, _preference(study)) if values else {}
+
+
+def feature(study: Study) -> dict[int, float]:
+    """The study's, or the first of TELLING that answers have; from its first source, more for the better."""
+    name = study.pairing_feature or next((name for name in stored.names(study) if name in TELLING), "")
+    named = stored.of_answers(study).filter(name=name)
+    source = named.aggregate(first=Min("source"))["first"]
+    # Where nothing is expected, whoever chose the feature takes higher values for better.
+    sign = -1 if Named.read(name).higher_is_better(Variant.PAPER) is False else 1
+    values = named.filter(source=source).values_list("completion", "value")
+    return {text: sign * value for text, value in values}
+
+
+def _preference(study: Study) -> dict[PairKey, float]:
+    """The mean preference of judges for the first of each pair that they rated, from -1 to 1."""
+    judged = Comparison.objects.counted(study).filter(
+        status=Comparison.Status.SCORED, rater__kind=Rater.Kind.JUDGE
+    )
+    columns = ("pair__first", "pair__second", "swapped", "points", "rating")
+    total: dict[PairKey, float] = defaultdict(float)
+    count: dict[PairKey, int] = defaultdict(int)
+    for first, second, swapped, points, rating, n in (
+        judged.order_by().values_list(*columns).annotate(n=Count("pk"))
+    ):
+        assert rating is not None  # noqa: S101 - it is scored
+        for_second = scales.preference(rating, points)
+        total[first, second] += n * (for_second if swapped else -for_second)
+        count[first, second] += n
+    return {pair: total[pair] / count[pair] for pair in total}

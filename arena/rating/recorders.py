@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, ClassVar, Final, cast
 
 from django.db import transaction
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count, F, Model, QuerySet
 from django.utils import timezone
 
 from arena.models import (
@@ -51,6 +51,7 @@ class Recorder:
 
     task: ClassVar[Task]
     said: ClassVar[type[Said]]
+    about: ClassVar[type[Model]] = Completion
     comments: ClassVar[str] = "another comment"
 
     def earlier(self, assignments: Iterable[Assignment]) -> dict[int, dict[int, Any]]:
@@ -113,13 +114,14 @@ class Recorder:
         again = {each.assignment.pk for each in entries if any(row.is_late for row in each.earlier.values())}
         new = [each.assignment for each in entries if not each.earlier]
         self._lock({_target(each) for each in new})
-        given_up = _gave_up_place(new) if _is_person(entries) else []
+        now = timezone.now()
+        given_up = [each for each in new if not _holds_place(each, now)] if _is_person(entries) else []
         given = self._given(given_up) if given_up else {}
         return again | {each.pk for each in given_up if _is_taken(each, given.get(_target(each), 0))}
 
     def _lock(self, targets: Collection[int]) -> None:
         """Lock pairs or completions in the order of their ids."""
-        rows = Completion.objects.filter(pk__in=targets).order_by("pk")
+        rows = self.about._default_manager.filter(pk__in=targets).order_by("pk")
         list(rows.select_for_update(no_key=True).values_list("pk"))
 
     def _given(self, assignments: Sequence[Assignment]) -> dict[int, int]:
@@ -135,6 +137,7 @@ class Recorder:
 class PairRecorder(Recorder):
     task = TASKS[Assignment.Kind.COMPARE]
     said = Rating
+    about = Pair
 
     def remarks(self, earlier: Rows, said: Any) -> list[str]:
         criteria = {each.criterion: each.said for each in earlier[0].criterion_ratings.all()}
@@ -165,10 +168,6 @@ class PairRecorder(Recorder):
         is_judge, pair = assignment.rater.kind == Rater.Kind.JUDGE, assignment.pair
         status = Comparison.Status.IDENTICAL if is_judge and pair and pair.is_identical else ""
         return {"pair_id": assignment.pair_id, "swapped": assignment.swapped, "status": status}
-
-    def _lock(self, targets: Collection[int]) -> None:
-        rows = Pair.objects.filter(pk__in=targets).order_by("pk")
-        list(rows.select_for_update(no_key=True).values_list("pk"))
 
     def _given(self, assignments: Sequence[Assignment]) -> dict[int, int]:
         pairs = Pair.objects.filter(pk__in=[each.pair_id for each in assignments])
@@ -286,13 +285,8 @@ def _counted(assignments: Sequence[Assignment]) -> list[Assignment]:
     return [each for each in wanted if each.study_id not in studies]
 
 
-def _gave_up_place(assignments: Sequence[Assignment]) -> list[Assignment]:
-    """Returns the assignments whose place was given up, by a lapsed lease or a skip."""
-    now = timezone.now()
-    return [each for each in assignments if not _holds_place(each, now)]
-
-
 def _holds_place(assignment: Assignment, now: datetime) -> bool:
+    """Tells if the place is still its own: a lapsed lease or a skip gives it up."""
     if assignment.purpose != Purpose.STUDY:
         return True  # there is none to hold
     held = assignment.state == Assignment.State.CLAIMED and assignment.finished_at is None

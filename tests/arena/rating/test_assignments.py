@@ -28,11 +28,6 @@ def study() -> Study:
     return make.make_small_study(prompts=2, contestants=3)
 
 
-@pytest.fixture
-def rater(study: Study) -> Rater:
-    return make.make_member(study)
-
-
 # --- claim --------------------------------------------------------------------------------------------------
 
 

@@ -23,7 +23,7 @@ from arena.models import (
     Rater,
     Study,
 )
-from arena.rating import assignments, disagreeing, offering, pair_queue, progress
+from arena.rating import assignments, offering, pair_queue, progress
 from arena.rating.opinions import NotAllowedError
 from arena.rules.pairing import choose_order
 from arena.studies import changes
@@ -47,11 +47,6 @@ def rate_all(study: Study, rater: Rater, rating: int = 3) -> list[Assignment]:
 @pytest.fixture
 def study() -> Study:
     return make.make_small_study(prompts=4, contestants=4)
-
-
-@pytest.fixture
-def rater(study: Study) -> Rater:
-    return make.make_member(study)
 
 
 # --- one ahead ----------------------------------------------------------------------------------------------
@@ -300,7 +295,7 @@ def test_the_study_names_the_feature(chosen: str, value: float | None) -> None:
         ("own", 7.0, {}),
     ):
         make.make_feature(completion=text, name=name, value=number, **more)
-    assert disagreeing.feature(study) == ({} if value is None else {text.pk: value})
+    assert pair_queue.feature(study) == ({} if value is None else {text.pk: value})
 
 
 # --- the queue ----------------------------------------------------------------------------------------------
