@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ class Reads:
     def __init__(self) -> None:
         self._found: Counter[str] = Counter()
         self._steps, self._given = 0, {}
+        self._last, self._before = "", 0
         if connection.vendor == "sqlite":
             connection.connection.set_progress_handler(self._count, 1)
 
@@ -47,8 +48,12 @@ class Reads:
         piece()
         return self._found
 
-    def measured(self) -> AbstractContextManager[None]:
-        return connection.execute_wrapper(self._read)
+    @contextmanager
+    def measured(self) -> Iterator[None]:
+        self._before = self._total()
+        with connection.execute_wrapper(self._read):
+            yield
+            self._add_up()
 
     def measuring(self, function: Callable[[], Any]) -> Callable[[], None]:
         def measure() -> None:
@@ -77,12 +82,16 @@ class Reads:
             return int(cursor.fetchone()[0])
 
     def _read(self, execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
-        before = self._total()
-        result = execute(sql, params, many, context)
-        if not sql.startswith(("SAVEPOINT", "RELEASE")):
-            self._given[sql] = params
-            self._found[sql] += self._total() - before
-        return result
+        self._add_up()
+        self._last, self._given[sql] = sql, params
+        return execute(sql, params, many, context)
+
+    def _add_up(self) -> None:
+        """Count what the last statement read since it began: SQLite reads on while rows are fetched."""
+        total = self._total()
+        if self._last and not self._last.startswith(("SAVEPOINT", "RELEASE")):
+            self._found[self._last] += total - self._before
+        self._last, self._before = "", total
 
 
 @pytest.fixture

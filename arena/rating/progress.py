@@ -175,11 +175,11 @@ def _pairs_left(rater: Rater, studies: Sequence[Study]) -> Counter[int]:
     at, lacking = recent("pairs-left", key, lambda: (timezone.now(), _by_study(queued, study="queued_in")))
     left = Counter({study.pk: study.queue_lacks for study in studies})
     left.update(lacking)
-    # Asked from the rater's side, who has few.
-    mine = {"rater": rater, "study__in": studies, "pair__queued_in__isnull": False}
+    mine = {"rater": rater, "pair__queued_in__isnull": False}
     lacks = Q(pair__people_ratings__lt=F("study__ratings_per_pair_people"))
+    # In all studies, as this rater has few: asked for a study, SQLite reads what anybody rated there.
     rated = Comparison.objects.current().filter(lacks | Q(created_at__gte=at), **mine)
-    skipped = Assignment.objects.filter(lacks, state=Assignment.State.SKIPPED, **mine)
+    skipped = Assignment.objects.filter(lacks, study__in=studies, state=Assignment.State.SKIPPED, **mine)
     done = set(rated.exclude(purpose=Purpose.ADJUDICATION).order_by().values_list("study", "pair"))
     left.subtract(study for study, _ in done.union(skipped.order_by().values_list("study", "pair")))
     return left
