@@ -13,7 +13,7 @@ from typing import Any, Final
 from judging.endpoints.aligning import LEFT_OUT, begins
 from judging.endpoints.client import Reply, Token, storable
 from judging.protocols.answer_scales import AnswerScale
-from judging.protocols.parsing import read_verdict, verdict_span
+from judging.protocols.parsing import find_verdict
 from judging.protocols.replies import Place
 
 MOST_TOKENS: Final = 32_768  # of a longer reply no log-probabilities are kept
@@ -203,13 +203,11 @@ def _verdict_token(reply: Reply, scale: AnswerScale, place: Place) -> Token | No
 def _said(reply: Reply, scale: AnswerScale, place: Place) -> Token | None:
     """The one token that is the verdict; None if there is none, or several could be."""
     answers = _answers(scale)
-    text = reply.as_text
-    span = verdict_span(text, scale, place) if answers and reply.tokens else None
-    rating = read_verdict(text, scale, place).rating if span else None
-    if span is None or rating is None:
+    if not answers or not reply.tokens:
         return None
-    within = _tokens_within(reply.tokens, reply.text, span)
-    said = [token for token in within if answers.get(_answer(token.text)) == rating]
+    verdict, span = find_verdict(reply.as_text, scale, place)
+    within = _tokens_within(reply.tokens, reply.text, span) if span else []
+    said = [token for token in within if answers.get(_answer(token.text)) == verdict.rating]
     return said[0] if len(said) == 1 else None
 
 

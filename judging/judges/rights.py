@@ -18,9 +18,11 @@ from arena.audit.recording import Kind, record
 from arena.pages.permissions import Visitor, staff_only
 from judging.judges.services import JudgeError
 from judging.models import Endpoint, Judge, JudgeRun, WritingCall
+from judging.models.requests import LIVE
 
 PAID_RUNS: Final = "judging.start_paid_run"
 
+STAFF: Final = Q(is_staff=True, is_active=True)
 WHOM_TO_ASK: Final = "Ask a superuser for the right to start paid runs."
 
 
@@ -45,8 +47,7 @@ def check_may_change_what_is_asked(by: Visitor | None) -> None:
     """
     if may_ask_models(by):
         return
-    writing = WritingCall.objects.filter(state__in=["waiting", "in_flight"])
-    if JudgeRun.objects.active().exists() or writing.exists():
+    if JudgeRun.objects.active().exists() or WritingCall.objects.filter(LIVE).exists():
         raise NotAllowedError(f"A run is going on, so judges and prices stay as they are. {WHOM_TO_ASK}")
 
 
@@ -75,15 +76,11 @@ def set_right(account: User, by: Visitor, *, given: bool) -> bool:
     return True
 
 
-def _staff() -> Q:
-    return Q(is_staff=True, is_active=True)
-
-
 @require_safe
 @staff_only
 def rights(request: HttpRequest) -> HttpResponse:
     """Staff accounts and whether they may start paid runs."""
-    accounts = User.objects.filter(_staff()).order_by("username")
+    accounts = User.objects.filter(STAFF).order_by("username")
     rows = [(account, may_ask_models(account)) for account in accounts]
     return render(request, "judging/rights.html", {"rows": rows})
 
@@ -91,7 +88,7 @@ def rights(request: HttpRequest) -> HttpResponse:
 @require_POST
 @staff_only
 def change_right(request: HttpRequest, account: int) -> HttpResponse:
-    found = get_object_or_404(User, _staff(), pk=account, is_superuser=False)
+    found = get_object_or_404(User, STAFF, pk=account, is_superuser=False)
     given = "given" in request.POST
     if set_right(found, request.user, given=given):
         may = "may now" if given else "may no longer"

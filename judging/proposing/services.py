@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from arena.models import Prompt, Question, Study
 from arena.pages.permissions import Visitor
@@ -22,6 +22,7 @@ from judging.judges.asked import AskedModel, asked_by
 from judging.judges.rights import check_may_ask
 from judging.judges.services import JudgeError, missing_key
 from judging.models import Judge, ProposalCall
+from judging.models.requests import LIVE
 from judging.proposing import wording
 from judging.requests.services import Requests, State
 from judging.runs.work import boundary_secret
@@ -34,7 +35,7 @@ MOST_AT_ONCE: Final = 200  # prompts that can be asked about with one confirmati
 def open_prompts(study: Study) -> QuerySet[Prompt]:
     """The prompts with a known text that ask nothing, and for which nothing is proposed or being asked."""
     has = Question.objects.filter(prompt=OuterRef("pk"), is_current=True)
-    live = ProposalCall.objects.filter(prompt=OuterRef("pk"), state__in=[State.WAITING, State.IN_FLIGHT])
+    live = ProposalCall.objects.filter(LIVE, prompt=OuterRef("pk"))
     rows = Prompt.objects.rated().filter(study=study).exclude(turns=[])
     return rows.filter(~Exists(has), ~Exists(live)).order_by("external_id", "pk")
 
@@ -63,11 +64,8 @@ def start(judge: Judge, prompts: Sequence[Prompt], batch: UUID, by: Visitor | No
         # By the study's lock: two confirmations at a time must not both find a prompt free.
         for study in sorted({prompt.study_id for prompt in prompts}):
             Study.objects.select_for_update(no_key=True).get(pk=study)
-        known = ProposalCall.objects.filter(prompt__in=prompts)
-        taken = set(known.filter(batch=batch).values_list("prompt", flat=True))
-        taken |= set(
-            known.filter(state__in=[State.WAITING, State.IN_FLIGHT]).values_list("prompt", flat=True)
-        )
+        known = ProposalCall.objects.filter(Q(batch=batch) | LIVE, prompt__in=prompts)
+        taken = set(known.values_list("prompt", flat=True))
         new = [row for row in rows if row.prompt_id not in taken]
         ProposalCall.objects.bulk_create(new)
     return len(new)

@@ -15,6 +15,7 @@ from arena.pages.counts import is_number
 from arena.pages.permissions import staff_only
 from judging.judges.services import JudgeError
 from judging.models import Judge, ProposalCall
+from judging.models.requests import LIVE
 from judging.proposing import services
 
 PER_PAGE = 50
@@ -77,14 +78,13 @@ def _start(request: HttpRequest, study: Study) -> HttpResponse:
 
 def _show(request: HttpRequest, study: Study, form: AskForm) -> HttpResponse:
     calls = ProposalCall.objects.filter(prompt__study=study).select_related("prompt", "judge__rater")
-    live = ProposalCall.State.WAITING, ProposalCall.State.IN_FLIGHT
     context = {
         "study": study,
         "form": form,
         "judges": form.fields["judge"].queryset.exists(),  # type: ignore[attr-defined]
         "open": services.open_prompts(study).count(),
         "page": Paginator(calls, PER_PAGE).get_page(request.GET.get("page")),
-        "left": calls.filter(state__in=live).count(),
+        "left": calls.filter(LIVE).count(),
         "waiting": calls.filter(state=ProposalCall.State.WAITING).count(),
         **(_estimated(study, form, request.GET.get("prompt", "")) if form.is_valid() else {}),
     }

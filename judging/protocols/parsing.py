@@ -338,12 +338,7 @@ def read_verdict(reply: ReplyText, scale: AnswerScale, place: Place) -> Verdict:
     """
     if scale.form == "yes_no":
         return read_yes_no(reply)
-    return _find(reply, scale, place)[0]
-
-
-def verdict_span(reply: ReplyText, scale: AnswerScale, place: Place) -> tuple[int, int] | None:
-    """Where in the reply's text the line or sentence of the verdict stands."""
-    return _find(reply, scale, place)[1]
+    return find_verdict(reply, scale, place)[0]
 
 
 OPENS: Final = re.compile(r"[\s*_#]*(?P<word>yes|no)\b", re.IGNORECASE)  # also in Markdown
@@ -425,7 +420,10 @@ def remedy(reply: ReplyText) -> str:
     return READ_ANOTHER_WAY
 
 
-def _find(reply: ReplyText, scale: AnswerScale, place: Place) -> tuple[Verdict, tuple[int, int] | None]:
+def find_verdict(
+    reply: ReplyText, scale: AnswerScale, place: Place
+) -> tuple[Verdict, tuple[int, int] | None]:
+    """The verdict, and where in the reply's text its line or sentence stands."""
     answer, text = _answer(reply)
     reason = _unreadable(reply, answer, text, place)
     if reason:

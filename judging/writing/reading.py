@@ -8,6 +8,7 @@ from arena.texts.dialogue import Message, dialogue
 from judging.endpoints.scoring import Way
 from judging.judges.services import JudgeError
 from judging.models import Author, Endpoint, Trace, WritingCall
+from judging.models.requests import LIVE
 
 Text = Trace.Text
 
@@ -44,7 +45,7 @@ def to_read(author: Author, references: bool, limit: int | None) -> list[Writing
     traces = Trace.objects.filter(
         completion__contestant=author.contestant, source=source(author.endpoint, "read")
     )
-    asked = author.calls.filter(state__in=["waiting", "in_flight"]).exclude(text="")
+    asked = author.calls.filter(LIVE).exclude(text="")
     known = {*traces.values_list(*KEY), *asked.values_list(*KEY)}
     found: list[WritingCall] = []
     answers = 0

@@ -28,12 +28,12 @@ from judging.judges.asked import AskedModel
 from judging.judges.rights import WHOM_TO_ASK, NotAllowedError, may_ask_models
 from judging.judges.services import MissingError
 from judging.models import Author, Trace, WritingCall, WritingRun
+from judging.models.requests import LIVE
 from judging.models.writing import UNANSWERED
 from judging.protocols.replies import ReplyText
 from judging.requests.services import Requests, State
 from judging.writing import reading
 
-LIVE: Final = (State.WAITING, State.IN_FLIGHT)
 RETIRED: Final = "{} is retired, so it writes nothing new."
 CLOSED: Final = "{} is closed, so nothing new is written for it."
 WRITTEN: Final = "written"  # of a completion's extra: the model, how it was sampled, and turns that were cut
@@ -71,7 +71,7 @@ def holes(author: Author) -> QuerySet[Prompt]:
     has = Completion.objects.filter(
         prompt=OuterRef("pk"), contestant=author.contestant, is_current=True
     ).exclude(turns=[])
-    live = WritingCall.objects.filter(prompt=OuterRef("pk"), author=author, text="", state__in=LIVE)
+    live = WritingCall.objects.filter(LIVE, prompt=OuterRef("pk"), author=author, text="")
     known = Prompt.objects.rated().filter(study=author.contestant.study_id).exclude(turns=[])
     return known.filter(~Exists(has), ~Exists(live)).order_by("subset", "external_id", "pk")
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rules import scales
+from arena.texts.marks import without_thinking
 from judging.protocols.answer_scales import GRADES, AnswerScale, answer_scale
-from judging.protocols.parsing import no_text, read_verdict, verdict_span
+from judging.protocols.parsing import find_verdict, no_text, read_verdict
 from judging.protocols.replies import Place, ReplyText, Verdict
 
 LIKERT = answer_scale("likert", 8)
@@ -65,7 +66,7 @@ def test_any_decorated_verdict_is_read_back(data: st.DataObject, scale: AnswerSc
     label, around = data.draw(st.sampled_from(labels)), data.draw(st.sampled_from(AROUND))
     text = data.draw(st.sampled_from(WITHIN[place])).format(label + around.format(words))
     assert read(text, scale, place).rating == rating
-    start, end = verdict_span(ReplyText(text, "stop"), scale, place) or (0, 0)
+    start, end = find_verdict(ReplyText(text, "stop"), scale, place)[1] or (0, 0)
     assert words in text[start:end]
 
 
@@ -151,8 +152,42 @@ def test_why_a_reply_that_is_quoted_says_nothing(text: str, finish_reason: str, 
     assert no_text(ReplyText(text, finish_reason)) == reason
 
 
+CHANNELS = "<|channel|>analysis<|message|>1<|end|><|start|>assistant<|channel|>final<|message|>5<|return|>"
+HTML = "5\nIn HTML a tag such as <b> is closed by </b>."
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("5", "5"),
+        ("<think>1</think>5", "5"),
+        ("<thought>1</thought>\n<think>2</think>\n5", "\n5"),
+        ("1\n</think>\n5", "\n5"),
+        (CHANNELS, "5"),
+        (HTML, HTML),
+        ("The tags are <think> and </think>.\n5", "The tags are <think> and </think>.\n5"),
+    ],
+)
+def test_what_is_thinking_and_what_the_answer(text: str, answer: str) -> None:
+    assert without_thinking(text) == (answer, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think>5",
+        "5\n<think>\n6",
+        "1</think>2</think>3",
+        "<|channel|>analysis<|message|>5",
+        "<|channel|>final<|message|>5<|end|><|channel|>final<|message|>6",
+    ],
+)
+def test_thinking_without_an_end_leaves_no_answer(text: str) -> None:
+    assert without_thinking(text)[1]
+
+
 PIECES = ("$", "*", " ", "\n", "\t", ".", ". ", "1*", "\\boxed{", "<think>", "<|channel|>final")
-OF_FORMS = ("{", '{"rating":', "}\n", "```json\n", "\\[\n", "<|a|>")
+OF_FORMS = ("{", '{"rating":', "}\n", "```json\n", "\\[\n", "<|a|>", "<think></think>")
 
 
 @pytest.mark.parametrize("piece", PIECES + OF_FORMS)
