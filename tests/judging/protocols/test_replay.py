@@ -1,6 +1,11 @@
-"""The published replies of GPT-4 come to the winners that were recorded with them."""
+"""The published replies of GPT-4 come to the winners that were recorded with them.
 
-from collections.abc import Mapping
+The replies are those that LLMBar publishes with its data (Zeng et al. 2024, MIT licence).
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
@@ -8,13 +13,103 @@ from typing import Any, Final
 import pytest
 
 from judging.protocols import conversation
+from judging.protocols.answer_scales import AnswerScale, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.conversation import Question
+from judging.protocols.parsing import read_verdict
 from judging.protocols.protocol import ConfiguredProtocol
 from judging.protocols.rendering import PairTexts
-from judging.protocols.replies import ReplyText, mirrored
-from tests.judging.protocols.replay import BINARY, UNREAD, outcomes, records, table
+from judging.protocols.replies import Place, ReplyText, mirrored
 from tests.judging.protocols.scripted import blocks
+
+FOLDERS: Final = ("Natural", "Adversarial/Neighbor")
+
+PLACES: Final[Mapping[str, tuple[Place, ...]]] = {
+    "Vanilla": (Place.ONLY_LINE,),
+    "Vanilla_NoRules": (Place.ONLY_LINE,),
+    "Vanilla_1shot": (Place.ONLY_LINE,),
+    "Vanilla_2shot": (Place.ONLY_LINE,),
+    "CoT": (Place.LAST_LINE,),
+    "Metrics": (Place.ONLY_LINE,),
+    "Reference": (Place.ONLY_LINE,),
+    "Metrics_Reference": (Place.ONLY_LINE,),
+    "Swap": (Place.LAST_LINE, Place.ONLY_LINE),
+    "Swap_CoT": (Place.LAST_LINE, Place.LAST_LINE),
+}
+"""Where the verdicts of each strategy stand, pass by pass."""
+
+RATINGS: Final = (
+    "Rating",
+    "Rating_NoRules",
+    "Rating_Metrics",
+    "Rating_Reference",
+    "Rating_Metrics_Reference",
+)
+"""The strategies that score one answer at a time, from 0 to 9."""
+
+BINARY: Final = answer_scale("binary", 2)
+NINE: Final = AnswerScale("score", 3, 0, 9)
+
+OWN, OTHER = "swap = False", "swap = True"
+SAME, DIFFERENT, UNREAD, TIED = "same winner", "another winner", "not read", "equal scores"
+
+
+def outcomes(data: Path, strategy: str) -> Counter[str]:
+    """How often the winner of a reply (of a pair of scores) is the recorded one, per order."""
+    counts: Counter[str] = Counter()
+    for record in records(data, strategy):
+        counts.update(_of_scores(record) if strategy in RATINGS else _of_choices(record, strategy))
+    return counts
+
+
+def records(data: Path, strategy: str) -> Iterator[Mapping[str, Any]]:
+    for folder in FOLDERS:
+        yield from json.loads((data / "llmbar" / folder / "gpt-4" / f"{strategy}.json").read_text())
+
+
+def _of_choices(record: Mapping[str, Any], strategy: str) -> Iterator[str]:
+    # What was written before the verdicts, metrics and references, are lists.
+    verdicts = [one for one in record["results"] if isinstance(one, dict)]
+    for order, (place, one) in product((OWN, OTHER), zip(PLACES[strategy], verdicts, strict=False)):
+        rating = _read(one[order]["completion"], BINARY, place)
+        # The swapped order shows the second output as (a).
+        winner = rating and "12"[(rating - 1) ^ (order == OTHER)]
+        yield UNREAD if winner is None else SAME if winner == one[order]["winner"] else DIFFERENT
+
+
+def _of_scores(record: Mapping[str, Any]) -> Iterator[str]:
+    one = record["results"][-1]
+    first, second = (_read(one[name], NINE, Place.ONLY_LINE) for name in ("score_1", "score_2"))
+    for order in (OWN, OTHER):
+        if first is None or second is None:
+            yield UNREAD
+        elif first == second:
+            yield TIED
+        else:
+            yield SAME if one[order]["winner"] == ("1" if first > second else "2") else DIFFERENT
+
+
+def _read(completion: list[str], scale: AnswerScale, place: Place) -> int | None:
+    return read_verdict(ReplyText(*completion), scale, place).rating
+
+
+def table(data: Path) -> str:
+    """The counts of every strategy, as Markdown."""
+    rows = [
+        f"| strategy | verdicts | {SAME} | {DIFFERENT} | {UNREAD} | {TIED} |",
+        "|---|---|---|---|---|---|",
+    ]
+    total: Counter[str] = Counter()
+    for strategy in (*PLACES, *RATINGS):
+        counts = outcomes(data, strategy)
+        total += counts
+        rows.append(_row(strategy.replace("_", " "), counts))
+    return "\n".join([*rows, _row("**all**", total)])
+
+
+def _row(name: str, counts: Counter[str]) -> str:
+    numbers = (counts.total(), counts[SAME], counts[DIFFERENT], counts[UNREAD], counts[TIED])
+    return f"| {name} | {' | '.join(f'{number:,}' for number in numbers)} |"
 
 
 def test_the_documentation_has_the_counts(reference_data: Path) -> None:
@@ -22,7 +117,6 @@ def test_the_documentation_has_the_counts(reference_data: Path) -> None:
     assert table(reference_data) in page.read_text(encoding="utf-8")
 
 
-OWN, OTHER = "swap = False", "swap = True"
 SWAPPING = pytest.mark.parametrize(("strategy", "protocol"), [("Swap", "swap"), ("Swap_CoT", "swap-cot")])
 DECISIONS: Final = {"Swap": 42, "Swap_CoT": 46}
 """How often the two passes contradicted each other, counted in each order."""
