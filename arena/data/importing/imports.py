@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from arena.audit.recording import Kind, record
 from arena.data.formats import catalogue
 from arena.data.formats.catalogue import Sources
+from arena.data.formats.columns import Known, Samples
 from arena.data.formats.files import About, InputFile
 from arena.data.formats.reading import DataSet
 from arena.data.formats.records import (
@@ -40,9 +42,9 @@ from arena.data.formats.records import (
     VerdictValues,
 )
 from arena.data.formats.table import ColumnMapping
+from arena.data.formats.values import unstorable
 from arena.data.importing.features import Features
 from arena.data.importing.import_report import ImportReport, LeftOut, RowCount, find_missing, is_slug
-from arena.data.importing.known import known_to
 from arena.data.importing.opinions import Answers, Comparisons, Scores
 from arena.data.importing.questions import Questions
 from arena.data.importing.raters import Raters
@@ -50,7 +52,7 @@ from arena.data.importing.scratch import unlocked_database
 from arena.data.importing.settings import Settings
 from arena.data.importing.sides import Pairs, SideFinder
 from arena.data.importing.texts import Completions, Contestants, Prompts
-from arena.models import Comparison, LeftOutRows, Pair, Study
+from arena.models import Comparison, LeftOutRows, Pair, Prompt, Study
 from arena.models.signals import study_changed
 from arena.pages import addresses
 from arena.pages.permissions import Visitor
@@ -66,8 +68,6 @@ Progress = Callable[[int, Place, float], None]
 """Called with records so far, place of the last, and share of bytes read."""
 
 NOT_ASKED: Final = "hidden checks are asked once you set their share under Rating"
-
-R = TypeVar("R", bound=Record)
 
 
 class InvalidStudyError(ValueError):
@@ -109,13 +109,16 @@ def import_files(
     Raises InvalidStudyError and UnknownFormatError; other errors are in the report.
     """
     check_slug(study_slug)
-    found = list(paths)
-    known = partial(known_to, Study.objects.filter(slug=study_slug))
-
-    def gather() -> Sources:
-        return catalogue.gather(
-            found, format_name, mapping=mapping, sheet=sheet, header=header, about=about, known=known
-        )
+    gather = partial(
+        catalogue.gather,
+        list(paths),
+        format_name,
+        mapping=mapping,
+        sheet=sheet,
+        header=header,
+        about=about,
+        known=partial(known_to, Study.objects.filter(slug=study_slug)),
+    )
 
     def run(sources: Sources, left_out: Sequence[RowCount] = ()) -> ImportReport:
         return import_records(
@@ -129,6 +132,21 @@ def import_files(
         )
 
     return leaving_out(gather, run) if leave_out_rows else run(gather())
+
+
+def known_to(studies: QuerySet[Study], samples: Samples) -> Known:
+    """What the one study of ``studies`` knows of these cells; nothing where there is none."""
+    study = studies.first()
+    if study is None:
+        return Known()
+    cells = {cell for column in samples.values() for cell in column if not unstorable(cell)}
+    prompts = Prompt.objects.filter(study=study, external_id__in=cells)
+    return Known(
+        sorted(set(prompts.values_list("external_id", flat=True))),
+        sorted(study.contestants.values_list("name", flat=True)),
+        study.points,
+        Comparison.objects.filter(study=study).exists(),
+    )
 
 
 MOST_PASSES: Final = 10
@@ -289,39 +307,45 @@ class _Run:
         self.report = report
         self._file = ""
         self.settings = Settings(study, report)
-        self._contestants = Contestants(study, report)
-        self._prompts = Prompts(study, report)
-        self._questions = Questions(study, self._prompts, report)
-        self._completions = Completions(study, self._contestants, self._prompts, report)
+        contestants = Contestants(study, report)
+        prompts = Prompts(study, report)
+        questions = Questions(study, prompts, report)
+        completions = Completions(study, contestants, prompts, report)
         self._raters = Raters(study, report)
-        sides = SideFinder(self._contestants, self._prompts, self._completions, report)
-        self._pairs = Pairs(sides, report)
-        self._comparisons = Comparisons(study, sides, self._pairs, self._raters, report)
+        sides = SideFinder(contestants, prompts, completions, report)
+        pairs = Pairs(sides, report)
+        self._comparisons = Comparisons(study, sides, pairs, self._raters, report)
         self._scores = Scores(study, sides, self._raters, report)
-        self._answers = Answers(study, sides, self._questions, self._raters, report)
-        self._features = Features(sides, report)
+        answers = Answers(study, sides, questions, self._raters, report)
+        self._opinions = (self._comparisons, self._scores, answers)
+        self._by_file = (questions, *self._opinions)
+        self._take: dict[type[Record], Callable[[Any], None]] = {
+            StudyRecord: self.settings.take,
+            ContestantRecord: contestants.take,
+            RaterRecord: self._raters.take,
+            PromptRecord: prompts.take,
+            QuestionRecord: questions.take,
+            CompletionRecord: completions.take,
+            GoldRecord: pairs.take,
+            ComparisonRecord: self._comparisons.take,
+            ScoreRecord: self._scores.take,
+            AnswerRecord: answers.take,
+            FeatureRecord: Features(sides, report).take,
+        }
+        """In the order of import: what records name comes before them."""
 
     def take(self, file: str, chunk: list[Record]) -> None:
         if file != self._file:
             self._file = file
-            for each in (self._questions, self._comparisons, self._scores, self._answers):
+            for each in self._by_file:
                 each.start_file()
-        self.settings.take(_only(StudyRecord, chunk))
-        self._contestants.take(_only(ContestantRecord, chunk))
-        self._raters.take(_only(RaterRecord, chunk))
-        self._prompts.take(_only(PromptRecord, chunk))
-        self._questions.take(_only(QuestionRecord, chunk))
-        self._completions.take(_only(CompletionRecord, chunk))
-        self._pairs.take(_only(GoldRecord, chunk))
-        self._comparisons.take(_only(ComparisonRecord, chunk))
-        self._scores.take(_only(ScoreRecord, chunk))
-        self._answers.take(_only(AnswerRecord, chunk))
-        self._features.take(_only(FeatureRecord, chunk))
+        for kind, take in self._take.items():
+            take([record for record in chunk if isinstance(record, kind)])
 
     def end(self) -> None:
         """Complete the report, and the tables if the import is kept."""
         report = self.report
-        for each in (self._comparisons, self._scores, self._answers):
+        for each in self._opinions:
             each.end_file()
         self._raters.end()
         if report.records == 0 and report.ok:
@@ -370,7 +394,3 @@ class _Run:
         done = [task.kind.value for task in TASKS.values() if self.report.counts[task.records].written]
         study.tasks = done or study.tasks
         study.save(update_fields=["points", "score_lowest", "score_highest", "criteria", "tasks"])
-
-
-def _only(kind: type[R], chunk: list[Record]) -> list[R]:
-    return [record for record in chunk if isinstance(record, kind)]

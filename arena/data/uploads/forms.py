@@ -5,7 +5,7 @@ from dataclasses import replace
 from io import BytesIO
 from itertools import pairwise
 from tempfile import SpooledTemporaryFile
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from django import forms
 from django.conf import settings
@@ -126,7 +126,6 @@ TABLE: Final = table.NAME
 SHOWN_HEADER: Final = 50  # characters of a row that may be the header
 TWO_ROWS: Final = 5  # rows of which two in turn may be the header
 JOINED: Final = ("prompt", "id")  # fields that several columns make up
-NO: Final = "no"
 OWN_COLUMN: Final = "own"  # a column that is a model, and holds its answers
 INPUTS: Final = 900  # of all files of a page together: a form takes 1,000
 SHOWN_CELLS: Final = 5
@@ -161,23 +160,6 @@ ROWS: Final = {
 }
 
 
-class ColumnRow(NamedTuple):
-    name: str
-    samples: Sequence[str]
-    meaning: BoundField
-
-
-class RaterRow(NamedTuple):
-    name: str
-    kind: BoundField
-
-
-class MeaningRow(NamedTuple):
-    value: str
-    rows: int
-    meaning: BoundField
-
-
 class FileForm(forms.Form):
     """The choices for one file, with what its columns mean if it may be a spreadsheet of any form."""
 
@@ -194,12 +176,13 @@ class FileForm(forms.Form):
 
     def __init__(self, row: ImportFile, report: ImportReport | None, data: Any = None) -> None:
         self.row = row
-        look = (report.looks if report else {}).get(row.name, {})
+        report = report or ImportReport("", dry_run=True)
+        look = report.looks.get(row.name, {})
         self.samples: Samples = look.get("samples", {})
         self.sheets: list[str] = look.get("sheets", [])
         self.left_out = row.format_name == LEFT_OUT
-        self.unused = [one for one in report.unused if one.place.file == row.name] if report else []
-        self._values = (report.values if report else {}).get(row.name, {})
+        self.unused = [one for one in report.unused if one.place.file == row.name]
+        self._values = report.values.get(row.name, {})
         self.recognised = bool(row.found_format)
         self._known = Known(*look.get("known", ()))
         self._reading = guess(row.columns, self.samples, rows_of(row), self._known)
@@ -225,7 +208,7 @@ class FileForm(forms.Form):
             self._add("header", "Names of columns", look.get("header") or top[0][0], _headers(top))
         for name in self.told:
             self._add(name, TOLD.get(name, name.capitalize()), about.get(name, ""), max_length=100)
-        self._raters = list((report.rater_kinds if report else {}).get(row.name, {}))[:MOST_ASKED]
+        self._raters = list(report.rater_kinds.get(row.name, {}))[:MOST_ASKED]
         kinds = [("", "–"), ("person", "a person"), ("judge", "a judge (LLM)")]
         for number, name in enumerate(self._raters):
             self._add(f"rater-{number}", f"What {name} is", about.get("raters", {}).get(name, ""), kinds)
@@ -236,19 +219,17 @@ class FileForm(forms.Form):
         more |= {} if choices is None else {"choices": choices}
         self.fields[name] = kind(label=label, initial=initial, required=False, **more)
 
-    def rater_rows(self) -> list[RaterRow]:
-        """The raters of whom nothing says what they are."""
-        return [RaterRow(name, self[f"rater-{number}"]) for number, name in enumerate(self._raters)]
+    def rater_rows(self) -> list[tuple[str, BoundField]]:
+        """The raters of whom nothing says what they are, each with the field that says it."""
+        return [(name, self[f"rater-{number}"]) for number, name in enumerate(self._raters)]
 
     @property
     def told(self) -> tuple[str, ...]:
         """Return the facts that no file of this format says of itself."""
         known = CATALOGUE[self.row.found_format].told if self.recognised else ()
         judged = "judge" in known and self.row.found_kind in [kind.name.lower() for kind in OPINIONS]
-        return (
-            *(name for name in ("subset", "contestant") if name in known),
-            *(JUDGE if judged else ()),
-        )
+        plain = [name for name in ("subset", "contestant") if name in known]
+        return (*plain, *(JUDGE if judged else ()))
 
     def told_rows(self) -> list[BoundField]:
         return [self[name] for name in self.told]
@@ -263,25 +244,17 @@ class FileForm(forms.Form):
 
     @property
     def found(self) -> str:
-        return (
-            f"{CATALOGUE[self.row.found_format].title}: {in_words(self.row.found_kind)}"
-            if self.recognised
-            else ""
-        )
+        """Return what a recognised file was taken for."""
+        return f"{CATALOGUE[self.row.found_format].title}: {in_words(self.row.found_kind)}"
 
     @property
     def guesses(self) -> dict[str, list[str]]:
         """Return the guessed field of each column, by kind of rows, for the page's script."""
-        columns = self.row.columns
-        found = {
-            name: _by_column(guess(columns, self.samples, kind, self._known).mapping, columns)
-            for name, kind in KINDS.items()
-        }
-        return {name: [by.get(column, "") for column in columns] for name, by in found.items()}
-
-    @property
-    def guesses_id(self) -> str:
-        return f"{self.prefix}-guesses"
+        columns, found = self.row.columns, {}
+        for name, kind in KINDS.items():
+            by_column = _by_column(guess(columns, self.samples, kind, self._known).mapping, columns)
+            found[name] = [by_column.get(column, "") for column in columns]
+        return found
 
     @property
     def models(self) -> Sequence[str]:
@@ -301,32 +274,26 @@ class FileForm(forms.Form):
     @property
     def unmatched(self) -> list[str]:
         """The columns of an unknown file whose meaning nobody could guess."""
-        return [row.name for row in self.column_rows() if not row.meaning.value()]
+        return [name for name, _, meaning in self.column_rows() if not meaning.value()]
 
-    def column_rows(self) -> list[ColumnRow]:
+    def column_rows(self) -> list[tuple[str, list[str], BoundField]]:
+        """Each column with some of its values and the field of its meaning."""
         return [
-            ColumnRow(name, self._shown(name), self[f"column-{number}"])
+            (name, list(dict.fromkeys(self.samples.get(name, ())))[:SHOWN_VALUES], self[f"column-{number}"])
             for number, name in enumerate(self.row.columns)
         ]
-
-    def _shown(self, column: str) -> list[str]:
-        return list(dict.fromkeys(self.samples.get(column, ())))[:SHOWN_VALUES]
 
     def constant_rows(self) -> list[BoundField]:
         return [self[f"value-{name}"] for name in _SETTABLE]
 
     @property
-    def asked_row(self) -> BoundField | None:
-        """The field of the one question about the file."""
-        return self["asked"] if "asked" in self.fields else None
-
-    @property
     def has_constants(self) -> bool:
         return any(row.value() for row in self.constant_rows())
 
-    def meaning_rows(self) -> list[MeaningRow]:
+    def meaning_rows(self) -> list[tuple[str, int, BoundField]]:
+        """Each value of the verdict with the number of its rows and the field of its meaning."""
         rows = enumerate(self._values.items()) if "meaning-0" in self.fields else ()
-        return [MeaningRow(value, count, self[f"meaning-{number}"]) for number, (value, count) in rows]
+        return [(value, count, self[f"meaning-{number}"]) for number, (value, count) in rows]
 
     def clean(self) -> dict[str, Any]:
         """Adds ``mapping`` for a table."""
@@ -351,10 +318,10 @@ class FileForm(forms.Form):
                 self.add_error(None, f"{fault[:1].upper()}{fault[1:]}.")
         mapping = {**(chosen.to_dict() if chosen else {}), **read}
         about: dict[str, Any] = {name: data[name] for name in self.told if data.get(name)}
-        said = {
-            name: kind for number, name in enumerate(self._raters) if (kind := data.get(f"rater-{number}"))
-        }
-        if about := about | ({"raters": said} if said else {}):
+        kinds = [data.get(f"rater-{number}") for number in range(len(self._raters))]
+        if raters := {name: kind for name, kind in zip(self._raters, kinds, strict=True) if kind}:
+            about["raters"] = raters
+        if about:
             mapping["about"] = about
         return {**data, "mapping": mapping or None}
 
@@ -368,7 +335,7 @@ class FileForm(forms.Form):
         """Add the field for the answer to the one question about the file."""
         initial, choices = "", None
         if not question.field:
-            choices = [("", "Choose"), ("yes", "Yes"), (NO, "No: I say below what they are")]
+            choices = [("", "Choose"), ("yes", "Yes"), ("no", "No: I say below what they are")]
         elif question.choices:
             initial = self._mapping.columns.get(question.field, question.choices[0])
             none = [("", "None of them")] if question.field == "instruction" else []
@@ -402,11 +369,8 @@ class FileForm(forms.Form):
             kind = Kind.COMPLETIONS
             by_field.setdefault("prompt", by_field.pop("id", []))
         known = {entry.name: entry.meaning for entry in MAPPABLE[kind]}
-        constants: dict[str, str] = {
-            name: value
-            for name in _SETTABLE
-            if name in known and (value := self.cleaned_data.get(f"value-{name}"))
-        }
+        given = ((name, self.cleaned_data.get(f"value-{name}")) for name in _SETTABLE if name in known)
+        constants: dict[str, str] = {name: value for name, value in given if value}
         columns, further = {}, tuple(own[1:])
         for name, found in by_field.items():
             if not found or name not in known:
@@ -455,15 +419,12 @@ class FileForm(forms.Form):
         mapping = self._mapping
         if not mapping.verdict:
             return
-        meanings = [
-            ("", "–"),
-            *((meaning, _meaning_in_words(meaning, mapping)) for meaning in mapping.meanings()),
-        ]
+        said = [(meaning, _meaning_in_words(meaning, mapping)) for meaning in mapping.meanings()]
         for number, value in enumerate(self._values):
             # Of numbers nobody knows where they begin: in 0 and 1 the 1 is the second.
             known = None if value.isdigit() else mapping.meaning_of(value)
             initial = mapping.values.get(value, known)
-            self._add(f"meaning-{number}", f"meaning of {value}", initial, meanings)
+            self._add(f"meaning-{number}", f"meaning of {value}", initial, [("", "–"), *said])
 
 
 class _FieldOfColumn(forms.ChoiceField):

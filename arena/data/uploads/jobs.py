@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import islice
+from itertools import chain, count, islice
 from pathlib import Path, PurePath
 from typing import Any, Final, TypeAlias
 
@@ -34,8 +34,7 @@ from arena.data.formats.reading import Kind
 from arena.data.formats.records import Item
 from arena.data.formats.table import KINDS, ColumnMapping
 from arena.data.importing.import_report import ImportReport, RowCount, storable
-from arena.data.importing.imports import import_records, leaving_out
-from arena.data.importing.known import known_to
+from arena.data.importing.imports import import_records, known_to, leaving_out
 from arena.data.importing.scratch import delete_left, scratch_folder
 from arena.models import ImportChunk, ImportFile, ImportJob, Study
 from arena.process import nudging
@@ -56,11 +55,10 @@ Upload: TypeAlias = "File[Any]"
 def store(job: ImportJob, uploads: Iterable[Upload], rows: str = "") -> None:
     """Store the files in pieces, with the kind of their ``rows`` if it is known."""
     names: set[str] = set()
+    mapping = {ROWS: rows} if rows else None
     for number, upload in enumerate(uploads):
         name = _unused(Path(upload.name or "upload").name, names)
-        row = ImportFile.objects.create(
-            job=job, number=number, name=name, mapping={ROWS: rows} if rows else None
-        )
+        row = ImportFile.objects.create(job=job, number=number, name=name, mapping=mapping)
         # A statement for each, so that nobody waits long.
         for position, piece in enumerate(upload.chunks(PIECE)):
             ImportChunk.objects.create(file=row, position=position, data=piece)
@@ -72,10 +70,8 @@ def _unused(name: str, names: set[str]) -> str:
     """A shortened and numbered name that is not among ``names``, added to them."""
     limit = ImportFile._meta.get_field("name").max_length or 0
     path = Path(name)
-    found, number = name[-limit:], 1
-    while found in names:
-        number += 1
-        found = f"{path.stem} ({number}){path.suffix}"[-limit:]
+    numbered = (f"{path.stem} ({number}){path.suffix}" for number in count(2))
+    found = next(free for each in chain([name], numbered) if (free := each[-limit:]) not in names)
     names.add(found)
     return found
 
@@ -129,12 +125,6 @@ def _told(method: str, job: int, what: str, *given: Any, default: Any = None) ->
         return default
 
 
-def forget_progress(job: int) -> None:
-    """Forget the progress of a job and any request to stop."""
-    _told("delete", job, "progress")
-    _told("delete", job, "stop")
-
-
 def store_progress(job: int, progress: Progress) -> None:
     _told("set", job, "progress", progress, KEPT_SECONDS)
 
@@ -186,18 +176,16 @@ def runner(job: int) -> Iterator[bool]:
 
 # --- What operators ask for. Tasks are named as strings, because arena.tasks imports this module.
 
-TASKS: Final = {
-    ImportJob.State.CHECKING: "arena.tasks.check_import",
-    ImportJob.State.APPLYING: "arena.tasks.apply_import",
+State = ImportJob.State
+TASKS: Final[dict[str, str]] = {
+    State.CHECKING: "arena.tasks.check_import",
+    State.APPLYING: "arena.tasks.apply_import",
 }
 
 
 def nudge(job: int, state: str) -> None:
     """Ask a worker to do the job's next step; a lost or doubled message does no harm."""
-    nudging.nudge(TASKS[ImportJob.State(state)], [job])
-
-
-State = ImportJob.State
+    nudging.nudge(TASKS[state], [job])
 
 
 def start(study: Study, user: Any, uploads: Iterable[Upload], rows: str = "") -> ImportJob:
@@ -241,7 +229,8 @@ def _request(
             return False
         for file in files:
             file.save(update_fields=["format_name", "mapping"])
-        forget_progress(job.pk)
+        for what in ("progress", "stop"):  # of before
+            _told("delete", job.pk, what)
         transaction.on_commit(lambda: nudge(job.pk, state))
     return True
 
@@ -255,7 +244,7 @@ def cancel(job: ImportJob) -> None:
             free = rows.first()
             if free is None or free.has_ended:
                 return
-            end(job.pk, State.CANCELLED, "Nothing was imported.")
+            end(job.pk, State.CANCELLED, STOPPED)
     except OperationalError:
         # On SQLite the worker holds the row; it ends the job at its next look.
         return
@@ -263,9 +252,10 @@ def cancel(job: ImportJob) -> None:
 
 
 def end(job: int, state: str, error: str = "") -> None:
-    """Record how a job ended, unless it had ended before."""
+    """Record how the work on a job ended, unless the job had ended before."""
+    ended_at = None if state == State.CHECKED else timezone.now()
     rows = ImportJob.objects.unended().filter(pk=job)
-    rows.update(state=state, error=error, ended_at=timezone.now())
+    rows.update(state=state, error=error, ended_at=ended_at)
 
 
 # --- The sweep: lost messages, killed workers, forgotten uploads.
@@ -281,22 +271,16 @@ def sweep(now: datetime | None = None) -> int:
             nudge(pk, state)
             asked += 1
     _end_forgotten((now or timezone.now()) - KEPT)
-    _discard_left()
+    # A worker that is killed when a job has just ended leaves its files behind.
+    ImportChunk.objects.exclude(file__job__in=ImportJob.objects.unended()).delete()
     delete_left()
     return asked
 
 
 def _end_forgotten(before: datetime) -> None:
-    waiting = [ImportJob.State.UPLOADING, ImportJob.State.CHECKED]
-    for pk in ImportJob.objects.filter(state__in=waiting, touched_at__lt=before).values_list("pk", flat=True):
-        end(pk, ImportJob.State.CANCELLED, "Nobody applied these files within 24 hours.")
-
-
-def _discard_left() -> None:
-    """Delete the files of jobs that have ended, which a worker that is killed just then leaves behind."""
-    left = ImportChunk.objects.exclude(file__job__in=ImportJob.objects.unended())
-    for pk in set(left.values_list("file__job", flat=True)):
-        discard(pk)
+    waiting = ImportJob.objects.filter(state__in=[State.UPLOADING, State.CHECKED], touched_at__lt=before)
+    for pk in waiting.values_list("pk", flat=True):
+        end(pk, State.CANCELLED, "Nobody applied these files within 24 hours.")
 
 
 # --- What workers do.
@@ -386,15 +370,15 @@ ATTEMPTS: Final = 3  # a job begun so often without an end is given up: it may b
 LOOK_EVERY: Final = 500  # records between two looks for a request to stop
 
 
+STOPPED: Final = "Nothing was imported."
 CHANGED: Final = "Nothing was imported: the study changed after the check, and now the files have errors."
+OTHER_ROWS: Final = (
+    "Nothing was imported: now other rows cannot be read than at the check; check the files again."
+)
 
 
-class _StoppedError(Exception):
-    """Somebody requested the job's end."""
-
-
-class _ChangedError(Exception):
-    """Other rows cannot be read than the operator saw."""
+class _EndError(Exception):
+    """The work on a job ends without a change: the job's state, and why."""
 
 
 def check(job: int) -> None:
@@ -414,15 +398,10 @@ def _run(pk: int, state: str, work: Callable[[ImportJob], None]) -> None:
         if job is None:
             return
         try:
-            if _may_begin(job):
-                work(job)
-        except _StoppedError:
-            end(pk, State.CANCELLED, "Nothing was imported.")
-        except _ChangedError:
-            reason = "now other rows cannot be read than at the check; check the files again"
-            ImportJob.objects.filter(pk=pk).update(
-                state=State.CHECKED, error=f"Nothing was imported: {reason}."
-            )
+            _count_attempt(job)
+            work(job)
+        except _EndError as error:
+            end(pk, *error.args)
         except Exception as error:
             if trouble(error):
                 # The database is busy or away. The job keeps its state; the sweep asks for it again.
@@ -434,19 +413,17 @@ def _run(pk: int, state: str, work: Callable[[ImportJob], None]) -> None:
                 if disk_is_full(error)
                 else f"An error in the arena stopped the import ({type(error).__name__}). Its log says more."
             )
-            end(pk, State.FAILED, f"{reason} Nothing was imported.")
+            end(pk, State.FAILED, f"{reason} {STOPPED}")
         if not ImportJob.objects.unended().filter(pk=pk).exists():
             discard(pk)
 
 
-def _may_begin(job: ImportJob) -> bool:
-    """Count the attempt; ends a job with too many."""
+def _count_attempt(job: ImportJob) -> None:
+    """Count that the work begins. Raises _EndError after too many attempts."""
     if job.attempts >= ATTEMPTS:
         reason = f"The import was started {ATTEMPTS} times and did not finish. The worker's log may say why."
-        end(job.pk, State.FAILED, f"{reason} Nothing was imported.")
-        return False
+        raise _EndError(State.FAILED, f"{reason} {STOPPED}")
     ImportJob.objects.filter(pk=job.pk).update(attempts=F("attempts") + 1)
-    return True
 
 
 def _check(job: ImportJob) -> None:
@@ -479,10 +456,12 @@ def _apply(job: ImportJob) -> None:
             if held.leaves_out and report.may_leave_out:
                 report = leaving_out(lambda: sources_of(files), partial(_import, job), report.bad_rows)
             if is_to_stop(job.pk):
-                raise _StoppedError
-            if report.left_out and report.left_out != _seen(held):
-                raise _ChangedError
-            _settle(held, report)
+                raise _EndError(State.CANCELLED, STOPPED)
+            if report.left_out and report.left_out != ImportReport.from_dict(held.report or {}).to_leave_out:
+                raise _EndError(State.CHECKED, OTHER_ROWS)
+            held.report = report.to_dict()
+            held.save(update_fields=["report"])
+            end(held.pk, *([State.APPLIED] if report.applied else [State.CHECKED, CHANGED]))
 
 
 def _import(
@@ -492,26 +471,12 @@ def _import(
     return import_records(job.study.slug, items, by=job.user, left_out=left_out, dry_run=dry_run)
 
 
-def _seen(job: ImportJob) -> list[RowCount]:
-    """The rows of which the operator said that they be left out."""
-    return ImportReport.from_dict(job.report or {}).to_leave_out
-
-
-def _settle(job: ImportJob, report: ImportReport) -> None:
-    job.report = report.to_dict()
-    job.save(update_fields=["report"])
-    if report.applied:
-        end(job.pk, State.APPLIED)
-    else:
-        ImportJob.objects.filter(pk=job.pk).update(state=State.CHECKED, error=CHANGED)
-
-
 def _watched(job: ImportJob, sources: Sources) -> Iterator[Item]:
-    """The items of the sources; stores progress, and raises _StoppedError on request."""
-    for count, item in enumerate(sources.items()):
-        if count % LOOK_EVERY == 0:
+    """The items of the sources; stores progress, and raises _EndError on request."""
+    for number, item in enumerate(sources.items()):
+        if number % LOOK_EVERY == 0:
             if is_to_stop(job.pk):
-                raise _StoppedError
-            store_progress(job.pk, Progress(sources.progress, count, item.place.file))
+                raise _EndError(State.CANCELLED, STOPPED)
+            store_progress(job.pk, Progress(sources.progress, number, item.place.file))
         yield item
     store_progress(job.pk, Progress(1.0, progress_of(job.pk).records))

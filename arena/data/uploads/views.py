@@ -1,7 +1,5 @@
 """Pages to import data: upload, check, apply. Workers do the work."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from django.conf import settings
@@ -16,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django_htmx.http import HttpResponseClientRefresh
 
-from arena.data.formats.records import Problem, in_words
+from arena.data.formats.records import in_words
 from arena.data.formats.table import KINDS
 from arena.data.importing.import_report import ImportReport
 from arena.data.uploads import jobs
@@ -36,44 +34,18 @@ from arena.models import ImportJob, Question, Study
 from arena.pages.permissions import OperatorRequest, operator
 
 
-@dataclass(frozen=True)
-class Preview:
-    """The first records of one kind, without empty columns."""
-
-    title: str
-    columns: list[str]
-    rows: list[list[str]]
-
-
-def previews(report: ImportReport) -> list[Preview]:
-    found = []
-    for kind, rows in report.preview.items():
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        # What is under "turns" is nearly always one text.
-        text = {"prompts": "prompt", "completions": "answer"}.get(kind, "turns")
-        columns = [(text if name == "turns" else in_words(name)).capitalize() for name in names]
-        cells = [[row.get(name, "") for name in names] for row in rows]
-        found.append(Preview(in_words(kind).capitalize(), columns, cells))
-    return found
+def _preview(kind: str, rows: list[dict[str, str]]) -> tuple[str, list[str], list[list[str]]]:
+    """Title, columns and cells of the first records of one kind, without empty columns."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    # What is under "turns" is nearly always one text.
+    text = {"prompts": "prompt", "completions": "answer"}.get(kind, "turns")
+    columns = [(text if name == "turns" else in_words(name)).capitalize() for name in names]
+    return in_words(kind).capitalize(), columns, [[row.get(name, "") for name in names] for row in rows]
 
 
-_TABLE: Final = Table(
+_ERRORS: Final = Table(
     "errors", {"file": Type.TEXT, "line": Type.INTEGER, "field": Type.TEXT, "reason": Type.TEXT}
 )
-
-
-def error_list(problems: Iterable[Problem]) -> Iterator[bytes]:
-    """The problems as pieces of a CSV file."""
-    rows = (
-        {
-            "file": problem.place.file,
-            "line": problem.place.line or None,
-            "field": problem.field,
-            "reason": problem.reason,
-        }
-        for problem in problems
-    )
-    return writing.csv_pieces(_TABLE, rows)
 
 
 SHOWN_JOBS: Final = 10
@@ -135,7 +107,11 @@ def job_errors(request: OperatorRequest, job: int) -> HttpResponse:
     report = _report(found)
     name = f"{request.study.slug}-import-{found.pk}-errors.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    content = b"".join(error_list(report.errors if report else []))
+    rows = [
+        {"file": one.place.file, "line": one.place.line or None, "field": one.field, "reason": one.reason}
+        for one in (report.errors if report else ())
+    ]
+    content = b"".join(writing.csv_pieces(_ERRORS, rows))
     return HttpResponse(content, content_type="text/csv", headers=headers)
 
 
@@ -157,8 +133,8 @@ def _take(request: OperatorRequest, quota: QuotaHandler) -> HttpResponse:
     if not form.is_valid():
         return _upload_page(request, form)
     rows = request.GET.get(jobs.ROWS, "")
-    rows = rows if rows in KINDS else ""
-    return redirect(_job_address(jobs.start(request.study, request.user, form.cleaned_data["uploads"], rows)))
+    files, kind = form.cleaned_data["uploads"], rows if rows in KINDS else ""
+    return redirect(_job_address(jobs.start(request.study, request.user, files, kind)))
 
 
 def _upload_page(request: OperatorRequest, form: UploadForm) -> TemplateResponse:
@@ -203,7 +179,7 @@ def _about(job: ImportJob, forms: list[FileForm]) -> dict[str, Any]:
     return {
         **shared,
         "asks_no_checks": report.counts["hidden checks"].written and not job.study.gold_share,
-        "previews": previews(report),
+        "previews": [_preview(kind, rows) for kind, rows in report.preview.items()],
         "groups": groups,
         "only_unknown": bool(unknown) and not groups,
         "wait": _wait(job),

@@ -305,7 +305,7 @@ class TestFormat:
         address = checked(admin_client, study, ("votes.csv", rows))
         page = admin_client.get(address)
         (form,) = page.context["forms"]
-        found = [(row.value, row.rows, row.meaning.value()) for row in form.meaning_rows()]
+        found = [(value, rows, meaning.value()) for value, rows, meaning in form.meaning_rows()]
         assert found == [("1", 2, None), ("0", 1, None), ("tie", 1, "tie")]
         sent = {**shown(form), "file0-meaning-0": "second", "file0-meaning-1": "first"}
         page = self.checked(admin_client, address, **sent)
@@ -323,7 +323,8 @@ class TestFormat:
         }
         page = self.checked(admin_client, address, **said)
         assert page.context["report"].errors == []
-        assert [row.meaning.value() for row in page.context["forms"][0].column_rows()][2:] == ["winner"] * 3
+        meanings = [meaning.value() for _, _, meaning in page.context["forms"][0].column_rows()]
+        assert meanings[2:] == ["winner"] * 3
         applied(admin_client, address)
         assert sorted(Comparison.objects.values_list("rater__slug", "rating")) == [("ann", 1), ("cat", 3)]
 
@@ -480,7 +481,7 @@ class TestFormat:
         assert "is &quot;gpt-4&quot; a person or a judge?" in html
         assert 'name="apply"' not in html
         (form,) = page.context["forms"]
-        assert [row.name for row in form.rater_rows()] == ["gpt-4"]
+        assert [name for name, _ in form.rater_rows()] == ["gpt-4"]
         page = self.checked(admin_client, address, **{"file0-format_name": "", "file0-rater-0": said})
         assert page.context["report"].error_count == 0
         (form,) = page.context["forms"]
