@@ -1,11 +1,16 @@
-"""The file of a backup: a zip with Django's serialization of each table, and a manifest. Pure."""
+"""The form of a backup: a zip with Django's serialization of each table, in their order, and a manifest."""
 
 import json
 import zipfile
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Final
 
+from django.apps import apps
+from django.db import connection, models
+from django.db.migrations.loader import MigrationLoader
 from pydantic import TypeAdapter
 
 from arena.data.formats.archives import DAMAGE
@@ -13,12 +18,14 @@ from arena.data.formats.archives import DAMAGE
 FORMAT: Final = "likert-arena-backup"
 FORM: Final = 2
 MANIFEST: Final = "manifest.json"
+LEFT_OUT: Final = {"django_session"}
+"""Whoever was signed in signs in again: a copy of a session would let its reader in."""
 _DAMAGED: Final = (*DAMAGE, RuntimeError, LookupError, TypeError)
 """Errors of a file that is no zip, is cut off or damaged, or holds something else."""
 
 
-class ArchiveError(Exception):
-    """The file is no whole backup; the message says what is wrong with it, in one sentence."""
+class BackupError(Exception):
+    """The backup cannot be made, read or restored, and nothing is changed; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,7 @@ _STATED: Final = TypeAdapter(Manifest)
 
 
 def checked(path: Path) -> Manifest:
-    """Read the whole file. Raises ArchiveError unless it is a backup whose checksums are right."""
+    """Read the whole file. Raises BackupError unless it is a backup whose checksums are right."""
     no_backup = f"{path} is not a backup of an arena, or a part of it is missing or damaged"
     try:
         with zipfile.ZipFile(path) as file:
@@ -56,23 +63,59 @@ def checked(path: Path) -> Manifest:
         if damaged or said.pop("format") != FORMAT:
             raise ValueError(damaged)
         if form == 1:
-            raise ArchiveError(
+            raise BackupError(
                 f"{path} was made by an earlier version of the arena. Install the code of "
                 f"{said['made_at'][:10]}, restore, then upgrade."
             )
         if form > FORM:
-            raise ArchiveError(f"{path} was made by a later version of the arena. Install that version.")
+            raise BackupError(f"{path} was made by a later version of the arena. Install that version.")
         manifest = _STATED.validate_python(said)
     except FileNotFoundError as error:
-        raise ArchiveError(f"There is no file {path}.") from error
+        raise BackupError(f"There is no file {path}.") from error
     except OSError as error:
-        raise ArchiveError(f"{path} cannot be read ({error.strerror or error}).") from error
+        raise BackupError(f"{path} cannot be read ({error.strerror or error}).") from error
     except _DAMAGED as error:
-        raise ArchiveError(f"{no_backup}.") from error
+        raise BackupError(f"{no_backup}.") from error
     if lacking := {member_of(table) for table in manifest.tables} - names:
-        raise ArchiveError(f"{no_backup}: it lacks {min(lacking)}.")
+        raise BackupError(f"{no_backup}: it lacks {min(lacking)}.")
     return manifest
 
 
 def member_of(table: str) -> str:
     return f"{table}.jsonl"
+
+
+def tables() -> dict[str, type[models.Model]]:
+    """Models by table, without those left out, each after the ones it refers to, which triggers look up."""
+    there = {
+        model._meta.db_table: model
+        for model in apps.get_models(include_auto_created=True)
+        if model._meta.managed and not model._meta.proxy and model._meta.db_table not in LEFT_OUT
+    }
+    refers: dict[str, set[str]] = {}
+    for name, model in sorted(there.items()):
+        others = {
+            field.related_model._meta.db_table
+            for field in model._meta.concrete_fields
+            if field.is_relation and isinstance(field.related_model, type)
+        }
+        refers[name] = others - {name}
+    return {name: there[name] for name in TopologicalSorter(refers).static_order() if name in there}
+
+
+def migrations() -> list[str]:
+    """The migrations that made the tables. Raises BackupError unless they are all of this version's."""
+    loader = MigrationLoader(connection)
+    if loader.disk_migrations.keys() - loader.applied_migrations.keys():
+        raise BackupError("The database lacks tables of this version. Run: python manage.py migrate")
+    return sorted(map(".".join, loader.graph.nodes))
+
+
+def named_as_here(made_of: Iterable[str]) -> set[str]:
+    """The migrations of a backup, where one that replaces others stands for them if all are among them."""
+    names = set(made_of)
+    for key, migration in MigrationLoader(None).replacements.items():
+        replaced = {".".join(each) for each in migration.replaces}
+        if replaced <= names:
+            names = names - replaced | {".".join(key)}
+    return names

@@ -3,7 +3,6 @@
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -17,8 +16,16 @@ from django.core.serializers.base import DeserializationError
 from django.db import DataError, IntegrityError, connection, transaction
 
 from arena.audit.recording import Kind, record
-from arena.backup.archive import Manifest, checked, member_of
-from arena.backup.tables import LEFT_OUT, migrations, named_as_here, tables
+from arena.backup.archive import (
+    LEFT_OUT,
+    BackupError,
+    Manifest,
+    checked,
+    member_of,
+    migrations,
+    named_as_here,
+    tables,
+)
 from arena.models import Comparison, Study, StudyEvent, invariants
 
 MADE_BY_MIGRATIONS: Final = {"django_content_type", "auth_permission"}
@@ -37,36 +44,24 @@ _UNFIT: Final = (
 """Errors of Django, Python and databases about values that a column cannot hold."""
 
 
-class RestoreError(Exception):
-    """The backup is not restored and nothing is changed; the message says why."""
-
-
-@dataclass(frozen=True)
-class Content:
-    """What is in a database, as far as a sentence says it."""
-
-    studies: int
-    accounts: int
-    ratings: int
-
-    def __str__(self) -> str:
-        said = ((self.studies, "study", "studies"), (self.accounts, "account", "accounts"))
-        counts = [f"{n:,} {one if n == 1 else many}" for n, one, many in said]
-        return f"{', '.join(counts)} and {self.ratings:,} rating{'' if self.ratings == 1 else 's'} of pairs"
-
-
-def content() -> Content:
-    return Content(
-        Study.objects.count(),
-        get_user_model().objects.count(),
-        Comparison.objects.filter(is_current=True).count(),
+def content() -> str:
+    """Tell how much is in the database."""
+    studies, accounts = Study.objects.count(), get_user_model().objects.count()
+    ratings = Comparison.objects.filter(is_current=True).count()
+    return (
+        f"{studies:,} {'study' if studies == 1 else 'studies'}, {accounts:,} account{_s(accounts)} and "
+        f"{ratings:,} rating{_s(ratings)} of pairs"
     )
 
 
-def restore(path: Path, *, replace: bool) -> tuple[Content, Manifest]:
+def _s(number: int) -> str:
+    return "" if number == 1 else "s"
+
+
+def restore(path: Path, *, replace: bool) -> tuple[str, Manifest]:
     """Fill the database with the backup; what was there before, where it is replaced.
 
-    In one transaction: who kills it changes nothing. Raises RestoreError, ArchiveError and TablesError.
+    In one transaction: who kills it changes nothing. Raises BackupError.
     """
     manifest = checked(path)
     _require_same_migrations(manifest)
@@ -74,7 +69,7 @@ def restore(path: Path, *, replace: bool) -> tuple[Content, Manifest]:
         _keep_others_out()
         before = content()
         if not replace and (filled := _first_filled()):
-            raise RestoreError(
+            raise BackupError(
                 f"The database is not empty: it has {before}, and rows in {filled}. Name an empty one in "
                 "DATABASE_URL, or use --replace, which deletes everything in this one first."
             )
@@ -95,7 +90,7 @@ def _require_same_migrations(manifest: Manifest) -> None:
     if set(migrations()) != named_as_here(manifest.migrations):
         ours = ("arena.", "judging.", "leaderboard.")
         last = {name.partition(".")[0]: name for name in sorted(manifest.migrations) if name.startswith(ours)}
-        raise RestoreError(
+        raise BackupError(
             f"This backup was made by version {manifest.version} with migrations up to "
             f"{', '.join(last.values())}; this is version {settings.VERSION} with others. "
             "Install that version, restore, then upgrade."
@@ -141,13 +136,13 @@ def _empty() -> None:
 
 @contextmanager
 def _in_words(what: str) -> Iterator[None]:
-    """Raise RestoreError for rows that this database cannot hold, and not for a database that is away."""
+    """Raise BackupError for rows that this database cannot hold, and not for a database that is away."""
     try:
         yield
     except _UNFIT as error:
         said = error.messages[0] if isinstance(error, ValidationError) else str(error)
         reason = (said.splitlines() or ["no reason given"])[0].rstrip(".")[:200]
-        raise RestoreError(f"{what} ({reason}). Nothing was changed.") from error
+        raise BackupError(f"{what} ({reason}). Nothing was changed.") from error
 
 
 def _continue_numbering() -> None:

@@ -12,8 +12,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection, models, transaction
 from django.utils import timezone
 
-from arena.backup import archive
-from arena.backup.tables import migrations, tables
+from arena.backup.archive import MANIFEST, Manifest, member_of, migrations, tables
 from arena.files.output import NewZip
 
 
@@ -24,17 +23,17 @@ class _Exact(DjangoJSONEncoder):
         return o.isoformat() if isinstance(o, datetime) else super().default(o)
 
 
-def save(file: IO[bytes]) -> archive.Manifest:
-    """Write all tables. Raises TablesError before anything is written."""
+def save(file: IO[bytes]) -> Manifest:
+    """Write all tables. Raises BackupError before anything is written."""
     made_of = migrations()
     target, counts = NewZip(file), {}
     with _one_moment():
         made_at = timezone.now().isoformat()
         for name, table in tables().items():
-            with target.open(archive.member_of(name), "w", force_zip64=True) as member:
+            with target.open(member_of(name), "w", force_zip64=True) as member:
                 counts[name] = _write(table, member)
-    manifest = archive.Manifest(settings.VERSION, made_at, made_of, counts)
-    target.writestr(archive.MANIFEST, manifest.as_json())
+    manifest = Manifest(settings.VERSION, made_at, made_of, counts)
+    target.writestr(MANIFEST, manifest.as_json())
     target.close()
     return manifest
 

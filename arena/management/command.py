@@ -44,6 +44,8 @@ class ArenaCommand(BaseCommand):
 
     requires_system_checks = [SETTINGS]  # Django's are for those who develop, and load every page
     makes_studies = False
+    refusals: tuple[type[Exception], ...] = ()
+    """Errors whose message is all that has to be said, as of a CommandError."""
 
     def __init__(self, stdout: TextIO | None = None, stderr: TextIO | None = None, **options: Any) -> None:
         super().__init__(stdout, stderr, **options)
@@ -57,6 +59,8 @@ class ArenaCommand(BaseCommand):
         try:
             try:
                 return super().execute(*args, **options)
+            except self.refusals as error:
+                raise CommandError(str(error)) from error
             finally:
                 self.stdout.flush()
         except CommandError as error:

@@ -16,6 +16,7 @@ from arena.rating.accounts import rater_of
 
 class Command(ArenaCommand):
     help = "Create an API token for a rater, or list or revoke tokens."
+    refusals = (ScopeError,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         who = parser.add_mutually_exclusive_group(required=True)
@@ -48,10 +49,7 @@ class Command(ArenaCommand):
             self._make(rater, options["label"][:100], options["scope"] or USUAL_SCOPES)
 
     def _make(self, rater: Rater, label: str, scopes: Any) -> None:
-        try:
-            token = issue_token(rater, label, set(scopes))
-        except ScopeError as error:
-            raise CommandError(str(error)) from error
+        token = issue_token(rater, label, set(scopes))
         self.stdout.write(f"Token of {rater}, for {', '.join(sorted(set(scopes)))}, shown only now: {token}")
 
     def _list(self, rater: Rater) -> None:

@@ -6,14 +6,15 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError
 
 from arena.audit.recording import Kind, record
+from arena.backup.archive import BackupError
 from arena.backup.saving import save
-from arena.backup.tables import TablesError
 from arena.files import output
 from arena.management.command import ArenaCommand
 
 
 class Command(ArenaCommand):
     help = "Save everything in the database to one file, as of one moment, while the arena runs."
+    refusals = (BackupError, output.EndingError)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", metavar="FILE.zip", help="the file to write, readable by you alone")
@@ -24,8 +25,6 @@ class Command(ArenaCommand):
             output.form_of(out, ("zip",))
             with output.opened(out, private=True) as file:
                 manifest = save(file)
-        except (TablesError, output.EndingError) as error:
-            raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(output.refusal(out, error)) from error
         try:

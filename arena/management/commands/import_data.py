@@ -24,6 +24,7 @@ REPORT_EVERY: Final = 10_000  # records between lines of progress if the output 
 class Command(ArenaCommand):
     help = "Import prompts, models, answers and ratings into a study. After an error nothing is imported."
     makes_studies = True
+    refusals = (InvalidStudyError, UnknownFormatError, MappingError)
     _next_report = REPORT_EVERY
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -104,22 +105,23 @@ class Command(ArenaCommand):
         parser.add_argument("--dry-run", action="store_true", help="only check the files")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            report = import_files(
-                options["study"],
-                options["paths"],
-                format_name=options["format"],
-                mapping=_mapping(options),
-                sheet=options["sheet"],
-                header=options["header"],
-                about=_about(options),
-                leave_out_rows=options["leave_out_rows"],
-                dry_run=options["dry_run"],
-                progress=self._progress,
-            )
-        except (InvalidStudyError, UnknownFormatError, MappingError) as error:
-            raise CommandError(str(error)) from error
+        report = import_files(
+            options["study"],
+            options["paths"],
+            format_name=options["format"],
+            mapping=_mapping(options),
+            sheet=options["sheet"],
+            header=options["header"],
+            about=_about(options),
+            leave_out_rows=options["leave_out_rows"],
+            dry_run=options["dry_run"],
+            progress=self._progress,
+        )
         self._end_progress()
+        self._tell(report)
+
+    def _tell(self, report: ImportReport) -> None:
+        """Print the report. Raises CommandError with the errors."""
         if not report.ok:
             self._refuse(report)
         self._table(report)

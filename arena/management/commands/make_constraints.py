@@ -11,7 +11,7 @@ from arena.data import export
 from arena.data.formats.catalogue import gather
 from arena.data.formats.records import Item
 from arena.data.importing.import_report import is_slug
-from arena.data.importing.imports import InvalidStudyError, import_records
+from arena.data.importing.imports import import_records
 from arena.management.commands import import_data
 from arena.models import Study
 
@@ -43,15 +43,7 @@ class Command(import_data.Command):
         parser.add_argument("--dry-run", action="store_true", help="only say what would be made")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        items = _items(options)
-        try:
-            report = import_records(options["study"], items, dry_run=options["dry_run"])
-        except InvalidStudyError as error:
-            raise CommandError(str(error)) from error
-        if not report.ok:
-            self._refuse(report)
-        self._table(report)
-        self._warn(report)
+        self._tell(import_records(options["study"], _items(options), dry_run=options["dry_run"]))
 
 
 def _items(options: dict[str, Any]) -> Iterator[Item]:

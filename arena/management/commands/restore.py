@@ -4,17 +4,16 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandError
 
-from arena.backup.archive import ArchiveError, checked
-from arena.backup.restoring import RestoreError, content, restore
-from arena.backup.tables import TablesError
+from arena.backup.archive import BackupError, checked
+from arena.backup.restoring import content, restore
 from arena.management.command import ArenaCommand
 from arena.process.serve import ServerError, only_server
 
 
 class Command(ArenaCommand):
     help = "Fill an empty database with a backup. Stop the web server and the workers first."
+    refusals = (BackupError, ServerError)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", metavar="FILE.zip", help="what the command backup wrote")
@@ -29,15 +28,12 @@ class Command(ArenaCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         path = Path(options["path"])
-        try:
-            if options["check"]:
-                manifest = checked(path)
-                self.stdout.write(f"{path} is whole: {manifest}, made by version {manifest.version}.")
-                return
-            with only_server() if settings.EMBEDDED_WORKER else nullcontext():
-                before, manifest = restore(path, replace=options["replace"])
-        except (ArchiveError, RestoreError, TablesError, ServerError) as error:
-            raise CommandError(str(error)) from error
+        if options["check"]:
+            manifest = checked(path)
+            self.stdout.write(f"{path} is whole: {manifest}, made by version {manifest.version}.")
+            return
+        with only_server() if settings.EMBEDDED_WORKER else nullcontext():
+            before, manifest = restore(path, replace=options["replace"])
         if options["replace"]:
             self.stdout.write(f"Deleted: {before}.")
         self.stdout.write(f"Restored: {content()}, as of {manifest.moment}.")
