@@ -1,19 +1,20 @@
-"""Imports the raters that files name, who never sign in."""
+"""Imports the raters that files name, who never sign in; tells people from judges where no file does."""
 
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from django.db.models import Exists, OuterRef
 from django.utils.text import slugify
 
-from arena.data.formats.records import RaterRecord, counted
+from arena.data.formats.records import ComparisonRecord, Place, RaterRecord, TextRecord, counted
 from arena.data.importing.import_report import ImportReport, assign, fits, is_slug
-from arena.data.importing.rater_kinds import RaterKinds
-from arena.models import Comparison, Rater, RaterGroup, Study
+from arena.models import Comparison, Contestant, Rater, RaterGroup, Study
+from arena.texts.model_names import looks_like_model
 from arena.texts.names import why_not
 
 _PLAIN: Final = re.compile(r"[-\w.]{1,110}", re.ASCII)
@@ -21,6 +22,7 @@ _PLAIN: Final = re.compile(r"[-\w.]{1,110}", re.ASCII)
 MOST_NAMED: Final = 5
 
 RaterKey = tuple[str, str]
+RecordT = TypeVar("RecordT", bound=ComparisonRecord | TextRecord)
 
 
 def slug_of(name: str) -> str:
@@ -31,11 +33,94 @@ def slug_of(name: str) -> str:
     return f"{slugify(name)[:100]}-{digest}".lstrip("-")
 
 
+def _first_of(names: Collection[str]) -> str:
+    """The first names in quotes, and how many more there are."""
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(f'"{name}"' for name in list(names)[:MOST_NAMED]) + more
+
+
+class RaterKinds:
+    """The kinds of raters by name, as ``known`` from the files read so far and from the study.
+
+    Whoever imports may have said a kind. A name that has both kinds, or that nobody knows and that may be a
+    model's, is asked for; other unknown names are people, which the report says.
+    """
+
+    def __init__(self, study: Study, report: ImportReport, known: Callable[[str], set[str]]) -> None:
+        self._study = study
+        self._report = report
+        self._known = known
+        self._people: dict[str, Place] = {}
+        """Raters of whom nothing was known, and where they came first."""
+        self._found: dict[tuple[str, str], str] = {}
+
+    def fill_in(self, records: Iterable[RecordT]) -> list[RecordT]:
+        """The records with the kinds of their raters."""
+        told = list(records)
+        here: dict[str, set[str]] = {}
+        for record in told:
+            if record.rater_kind:
+                here.setdefault(record.rater, set()).add(record.rater_kind)
+            if record.rater_kind == "judge" and record.rater in self._people:
+                self._contradict(record)
+        return [record if record.rater_kind else self._with_kind(record, here) for record in told]
+
+    def end(self) -> None:
+        """Tell who counts as people because nothing says otherwise."""
+        if self._people:
+            alone = len(self._people) == 1
+            are = "is a person or a judge" if alone else "are people or judges"
+            them = "it counts as a person" if alone else "they count as people"
+            text = f"nothing says whether {_first_of(self._people)} {are}: {them}"
+            self._report.note(next(iter(self._people.values())), text)
+
+    def _with_kind(self, record: RecordT, here: Mapping[str, set[str]]) -> RecordT:
+        key = record.place.file, record.rater
+        if key not in self._found:
+            self._found[key] = self._kind_of(record, here.get(record.rater, set()))
+        return replace(record, rater_kind=self._found[key])
+
+    def _kind_of(self, record: ComparisonRecord | TextRecord, here: set[str]) -> str:
+        name, place = record.rater, record.place
+        if isinstance(record, ComparisonRecord) and record.derived_from:
+            return "judge"
+        if told := self._report.rater_kinds.get(place.file, {}).get(name):
+            return told
+        kinds = self._known(name) | here
+        if len(kinds) == 1:
+            return kinds.pop()
+        if kinds:
+            self._ask(place, name, f'there are a person and a judge "{name}"; whose ratings are these?')
+        elif looks_like_model(name) or name in self._models:
+            self._ask(place, name, f'is "{name}" a person or a judge?')
+        else:
+            self._people.setdefault(name, place)
+        return "person"
+
+    def _ask(self, place: Place, name: str, question: str) -> None:
+        self._report.rater_kinds.setdefault(place.file, {})[name] = ""
+        way_out = f'a column rater_kind, a file of raters or --rater "{name}=judge" says it'
+        reason = f"{question} Choose it on the import page; {way_out}"
+        self._report.refuse(place, "rater_kind", reason, of_row=False)
+
+    def _contradict(self, record: ComparisonRecord | TextRecord) -> None:
+        first = self._people.pop(record.rater)
+        self._ask(first, record.rater, f'"{record.rater}" is a judge in {record.place}. Is it one here?')
+
+    @cached_property
+    def _models(self) -> set[str]:
+        """Names of the study's models, and of the judges of this arena."""
+        judges = Rater.objects.filter(study=None, kind=Rater.Kind.JUDGE).values_list("slug", "name")
+        models = Contestant.objects.filter(study=self._study).values_list("name", flat=True)
+        return {name for both in judges for name in both} | set(models)
+
+
 class Raters:
     def __init__(self, study: Study, report: ImportReport) -> None:
         self._study = study
         self._report = report
         self._counts = report.counts["raters"]
+        self.kinds = RaterKinds(study, report, self._kinds_of)
         rows = Rater.objects.filter(study=study)
         self._raters: dict[RaterKey, Rater] = {(rater.kind, rater.slug): rater for rater in rows}
         # Judges are selected by their slug: an imported one of the same slug would mix with them.
@@ -51,18 +136,10 @@ class Raters:
         self.now_panels: set[int] = set()
         """Raters of before of whom a file says so: what they said counts as ratings of their own no more."""
 
-    @cached_property
-    def kinds(self) -> RaterKinds:
-        return RaterKinds(self._study, self._report, self._kinds_of)
-
     def _kinds_of(self, name: str) -> set[str]:
         """The kinds that a rater of this name has in the study, with the files read so far."""
-        slug = slug_of(name)
-        return {
-            kind
-            for kind in Rater.Kind.values
-            if (kind, slug) in self._raters or (kind, slug) in self._rating_here
-        }
+        keys = [(kind, slug_of(name)) for kind in Rater.Kind.values]
+        return {key[0] for key in keys if key in self._raters or key in self._rating_here}
 
     def find(self, kind: str, name: str) -> int | None:
         key = (kind, slug_of(name))
@@ -86,13 +163,11 @@ class Raters:
         """Tell whom nothing calls a person or a judge, which panels were left out, and why."""
         self.kinds.end()
         for key, record in self._left_out.items():
-            missing = [f'"{name}"' for name in record.derived_from if not self._is_judge(name, {})]
-            more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
+            missing = [name for name in record.derived_from if not self._is_judge(name, {})]
             self._report.note(
                 record.place,
                 f'the panel "{record.slug}" was left out, with {counted(self._without[key], "comparisons")}: '
-                "what it says follows from its judges, of whom the study lacks "
-                f"{', '.join(missing[:MOST_NAMED])}{more}",
+                f"what it says follows from its judges, of whom the study lacks {_first_of(missing)}",
             )
 
     def _is_judge(self, name: str, new: Mapping[RaterKey, Rater]) -> bool:
