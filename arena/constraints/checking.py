@@ -7,9 +7,10 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from arena.constraints.texts import Range, Text, without_case
+from arena.constraints.texts import Range, Text, Unit, without_case
 from arena.data.formats.values import json_type
 
 MOST: Final = 1_000_000  # that can be counted
@@ -19,6 +20,7 @@ BASES: Final = range(2, 11)
 LONGEST_TERM: Final = 30  # digits
 
 Verdict: TypeAlias = bool | None
+T = TypeVar("T")
 
 
 class ConstraintError(ValueError):
@@ -48,14 +50,17 @@ def parse(value: object, field: str = "constraint", depth: int = 1) -> Constrain
         found = f'"{shown(kind)}"' if isinstance(kind, str) else json_type(kind)
         raise ConstraintError(f"{field}.kind", f"{found} is not one of {', '.join(KINDS)}")
     names = KINDS[kind].parameters
+    known = f"{kind} has {', '.join(names)}"
     for unknown in value.keys() - {"kind", *names}:
-        known = ", ".join(names)
-        raise ConstraintError(f"{field}.{shown(unknown)}", f"unknown field; {kind} has {known}")
+        raise ConstraintError(f"{field}.{shown(unknown)}", f"unknown field; {known}")
     for name in names:
         if value.get(name) is None:
-            raise ConstraintError(f"{field}.{name}", f"missing; {kind} has {', '.join(names)}")
+            raise ConstraintError(f"{field}.{name}", f"missing; {known}")
     if kind == "any":
-        return Constraint(kind, {"of": _several(value["of"], f"{field}.of", depth)})
+        if depth > DEEPEST:
+            raise ConstraintError(f"{field}.of", f"any is nested more than {DEEPEST} deep")
+        parts = _each(value["of"], f"{field}.of", partial(parse, depth=depth + 1))
+        return Constraint(kind, {"of": parts})
     values = {name: _READ[name](value[name], f"{field}.{name}") for name in names}
     if kind == "words_at":
         _check_same_length(values, field)
@@ -79,19 +84,13 @@ def shown(text: str) -> str:
     return cut if cut.isprintable() else json.dumps(cut)[1:-1]
 
 
-def _several(value: object, field: str, depth: int) -> tuple[Constraint, ...]:
-    parts = _list(value, field)
-    if depth > DEEPEST:
-        raise ConstraintError(field, f"any is nested more than {DEEPEST} deep")
-    return tuple(parse(part, f"{field}[{number}]", depth + 1) for number, part in enumerate(parts, start=1))
-
-
-def _list(value: object, field: str) -> list[Any]:
+def _each(value: object, field: str, read: Callable[[object, str], T]) -> tuple[T, ...]:
+    """The entries of a list, each as it is read."""
     if not isinstance(value, list):
         raise ConstraintError(field, f"expected a list, found {json_type(value)}")
     if not 1 <= len(value) <= MOST_PARTS:
         raise ConstraintError(field, f"{len(value):,} entries; expected 1 to {MOST_PARTS}")
-    return value
+    return tuple(read(part, f"{field}[{number}]") for number, part in enumerate(value, start=1))
 
 
 def _number(value: object, field: str, allowed: range) -> int:
@@ -101,14 +100,6 @@ def _number(value: object, field: str, allowed: range) -> int:
     if value not in allowed:
         raise ConstraintError(field, f"{shown(str(value))} is not between {allowed[0]:,} and {allowed[-1]:,}")
     return value
-
-
-def _count(value: object, field: str) -> int:
-    return _number(value, field, range(MOST + 1))
-
-
-def _base(value: object, field: str) -> int:
-    return _number(value, field, BASES)
 
 
 def _word(value: object, field: str) -> str:
@@ -131,40 +122,29 @@ def _character(value: object, field: str) -> str:
 
 
 def _positions(value: object, field: str) -> tuple[int, ...]:
-    found = [
-        _number(part, f"{field}[{number}]", range(1, MOST + 1))
-        for number, part in enumerate(_list(value, field), start=1)
-    ]
+    found = _each(value, field, partial(_number, allowed=range(1, MOST + 1)))
     if len(set(found)) < len(found):
         raise ConstraintError(field, "a position stands twice")
-    return tuple(found)
+    return found
 
 
-def _words(value: object, field: str) -> tuple[str, ...]:
-    parts = enumerate(_list(value, field), start=1)
-    return tuple(_word(part, f"{field}[{number}]") for number, part in parts)
-
-
-def _terms(value: object, field: str) -> tuple[str, ...]:
-    """Numerals without leading zeros."""
-    found = []
-    for number, part in enumerate(_list(value, field), start=1):
-        text = str(part) if isinstance(part, int) and not isinstance(part, bool) else part
-        if not isinstance(text, str) or not re.fullmatch(rf"[0-9]{{1,{LONGEST_TERM}}}", text):
-            reason = f"expected a whole number of at most {LONGEST_TERM} digits, or the same as a text"
-            raise ConstraintError(f"{field}[{number}]", reason)
-        found.append(text.lstrip("0") or "0")
-    return tuple(found)
+def _term(value: object, field: str) -> str:
+    """A numeral without leading zeros."""
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(text, str) or not re.fullmatch(rf"[0-9]{{1,{LONGEST_TERM}}}", text):
+        reason = f"expected a whole number of at most {LONGEST_TERM} digits, or the same as a text"
+        raise ConstraintError(field, reason)
+    return text.lstrip("0") or "0"
 
 
 _READ: Final[Mapping[str, Callable[[object, str], Any]]] = {
-    "count": _count,
+    "count": partial(_number, allowed=range(MOST + 1)),
     "word": _word,
     "character": _character,
     "positions": _positions,
-    "words": _words,
-    "base": _base,
-    "terms": _terms,
+    "words": partial(_each, read=_word),
+    "base": partial(_number, allowed=BASES),
+    "terms": partial(_each, read=_term),
 }
 
 
@@ -184,25 +164,27 @@ def _check_digits(values: Mapping[str, Any], field: str) -> None:
 # --- Words, sentences and characters.
 
 
+def _verdict(*, surely: bool, perhaps: bool) -> Verdict:
+    return surely or (None if perhaps else False)
+
+
 def _counted(found: Range, count: int) -> Verdict:
-    if found.least == count == found.most:
-        return True
-    return None if found.least <= count <= found.most else False
+    return _verdict(surely=found.least == count == found.most, perhaps=found.least <= count <= found.most)
 
 
 def _has_word(text: Text, values: Mapping[str, Any]) -> Verdict:
-    word = values["word"]
-    if any(unit.word == word for unit in text.units):
-        return True
-    return None if any(unit.may_hold(word) for unit in text.units) else False
+    return _is_any(text.units, values["word"])
 
 
 def _last_word(text: Text, values: Mapping[str, Any]) -> Verdict:
-    word = values["word"]
-    for unit in reversed(text.units):
-        if unit.least:
-            return True if unit.word == word else None if unit.may_hold(word) else False
-    return False
+    last = next((unit for unit in reversed(text.units) if unit.least), None)
+    return last is not None and _is_any([last], values["word"])
+
+
+def _is_any(units: Sequence[Unit], word: str) -> Verdict:
+    """Tell whether one of these units is the word."""
+    surely = any(unit.word == word for unit in units)
+    return _verdict(surely=surely, perhaps=any(unit.may_hold(word) for unit in units))
 
 
 def _words_at(text: Text, values: Mapping[str, Any]) -> Verdict:
@@ -218,15 +200,13 @@ def _word_at(text: Text, position: int, word: str) -> Verdict:
         if most + unit.most >= position:
             there.append(unit)
         least, most = least + unit.least, most + unit.most
-    if least >= position and all(unit.word == word for unit in there):
-        return True
-    return None if any(unit.may_hold(word) for unit in there) else False
+    surely = least >= position and all(unit.word == word for unit in there)
+    return _verdict(surely=surely, perhaps=any(unit.may_hold(word) for unit in there))
 
 
 def _has_character(text: Text, values: Mapping[str, Any]) -> Verdict:
-    if values["character"] in text.characters:
-        return True
-    return None if text.may_show(values["character"]) else False
+    wanted = values["character"]
+    return _verdict(surely=wanted in text.characters, perhaps=text.may_show(wanted))
 
 
 def _not(verdict: Verdict) -> Verdict:
@@ -262,10 +242,8 @@ def _is_sum(text: Text, values: Mapping[str, Any]) -> Verdict:
     base = str(values["base"])
     if found is None or any(found[name] not in (None, base) for name in ("base", "named")):
         return None
-    right = total(values["base"], values["terms"])
-    if found["numeral"] == right:
-        return True
-    return None if found["numeral"].lstrip("0") == right.lstrip("0") else False
+    said, right = found["numeral"], total(values["base"], values["terms"])
+    return _verdict(surely=said == right, perhaps=said.lstrip("0") == right.lstrip("0"))
 
 
 def _result(text: str, terms: Sequence[str]) -> re.Match[str] | None:

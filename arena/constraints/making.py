@@ -12,7 +12,7 @@ from string import ascii_lowercase
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from arena.constraints.checking import Constraint, holds, parse, total
-from arena.constraints.texts import Text
+from arena.constraints.texts import Range, Text
 from arena.data.formats.reading import digest
 from arena.data.formats.records import (
     CompletionRecord,
@@ -315,17 +315,13 @@ def _two_places(right: Text, wrong: Text, seed: str) -> Found:
     return {"positions": places, "words": [words[each] for each in places]} if len(places) == 2 else None
 
 
-def _counted(name: str) -> Finder:
-    def find(right: Text, wrong: Text, seed: str) -> Found:
-        found = right.words if name == "words" else right.sentences
-        return {"count": found.least} if found.least == found.most > 0 else None
-
-    return find
+def _exactly(number: Range) -> Found:
+    return {"count": number.least} if number.least == number.most > 0 else None
 
 
 _FINDERS: Final[Mapping[str, Finder]] = {
-    "words": _counted("words"),
-    "sentences": _counted("sentences"),
+    "words": lambda right, wrong, seed: _exactly(right.words),
+    "sentences": lambda right, wrong, seed: _exactly(right.sentences),
     "has_word": _a_word,
     "lacks_word": lambda right, wrong, seed: _a_word(wrong, right, seed),
     "last_word": _last,
