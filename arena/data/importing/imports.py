@@ -109,18 +109,12 @@ def import_files(
     Raises InvalidStudyError and UnknownFormatError; other errors are in the report.
     """
     check_slug(study_slug)
-    gather = partial(
-        catalogue.gather,
-        list(paths),
-        format_name,
-        mapping=mapping,
-        sheet=sheet,
-        header=header,
-        about=about,
-        known=partial(known_to, Study.objects.filter(slug=study_slug)),
+    known = partial(known_to, Study.objects.filter(slug=study_slug))
+    sources = catalogue.gather(
+        paths, format_name, mapping=mapping, sheet=sheet, header=header, about=about, known=known
     )
 
-    def run(sources: Sources, left_out: Sequence[RowCount] = ()) -> ImportReport:
+    def run(left_out: Sequence[RowCount] = ()) -> ImportReport:
         return import_records(
             study_slug,
             sources.items(),
@@ -131,7 +125,7 @@ def import_files(
             share=lambda: sources.progress,
         )
 
-    return leaving_out(gather, run) if leave_out_rows else run(gather())
+    return leaving_out(sources, run) if leave_out_rows else run()
 
 
 def known_to(studies: QuerySet[Study], samples: Samples) -> Known:
@@ -153,19 +147,16 @@ MOST_PASSES: Final = 10
 
 
 def leaving_out(
-    gather: Callable[[], Sources],
-    run: Callable[[Sources, Sequence[RowCount]], ImportReport],
-    bad: LeftOut | None = None,
+    sources: Sources, run: Callable[[Sequence[RowCount]], ImportReport], bad: LeftOut | None = None
 ) -> ImportReport:
     """Import without the ``bad`` rows, those that have errors, and those that then have some.
 
-    ``run`` imports sources without some rows. Errors that concern more than rows stay in the report.
+    ``run`` imports the sources without some rows. Errors that concern more than rows stay in the report.
     """
     bad = dict(bad or {})
     for _ in range(MOST_PASSES):
-        sources = gather()
         left_out = _without(sources, bad)
-        report = run(sources, left_out)
+        report = run(left_out)
         fresh = {
             file: rows for file, rows in report.bad_rows.items() if rows.keys() - bad.get(file, {}).keys()
         }

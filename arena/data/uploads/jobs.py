@@ -434,9 +434,7 @@ def _check(job: ImportJob) -> None:
         report = _import(job, sources, dry_run=True)
         report.looks = looks
         if report.may_leave_out:
-            rest = leaving_out(
-                lambda: sources_of(files), partial(_import, job, dry_run=True), report.bad_rows
-            )
+            rest = leaving_out(sources, partial(_import, job, sources, dry_run=True), report.bad_rows)
             report.to_leave_out = rest.left_out if rest.ok else []
     ImportJob.objects.filter(pk=job.pk, state=State.CHECKING).update(
         state=State.CHECKED, report=report.to_dict(), check_seconds=time.monotonic() - started
@@ -454,7 +452,7 @@ def _apply(job: ImportJob) -> None:
                 return
             report = _import(job, sources)
             if held.leaves_out and report.may_leave_out:
-                report = leaving_out(lambda: sources_of(files), partial(_import, job), report.bad_rows)
+                report = leaving_out(sources, partial(_import, job, sources), report.bad_rows)
             if is_to_stop(job.pk):
                 raise _EndError(State.CANCELLED, STOPPED)
             if report.left_out and report.left_out != ImportReport.from_dict(held.report or {}).to_leave_out:

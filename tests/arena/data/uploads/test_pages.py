@@ -233,24 +233,17 @@ def test_cancel_throws_the_files_away_and_a_failure_is_told(admin_client: Client
 
 def test_recent_imports_are_listed(admin_client: Client, admin_user: Any, study: Study) -> None:
     factories.make_import_job(("other.jsonl", "x"))  # of another study
+    checked(admin_client, study, COMPLETIONS)
     address = checked(admin_client, study, PROMPTS, COMPLETIONS)
     html = html_of(admin_client.get(reverse("operate-import", args=[study.slug])))
-    assert address in html
-    assert "prompts.jsonl, completions.csv" in html
-    assert f'"By">{admin_user}</td>' in html
-    assert "Checked" in html
+    for said in (address, "prompts.jsonl, completions.csv", f'"By">{admin_user}</td>'):
+        assert said in html
+    assert "Checked</span>" in html
+    assert "2 errors</span>" in html
     assert "other.jsonl" not in html
 
 
-def test_recent_imports_say_how_many_errors_there_are(admin_client: Client, study: Study) -> None:
-    page = reverse("operate-import", args=[study.slug])
-    for file, said in (COMPLETIONS, "2 errors"), (PROMPTS, "Checked"):
-        checked(admin_client, study, file)
-        assert f"{said}</span>" in html_of(admin_client.get(page))
-
-
 def test_raters_have_to_wait_on_sqlite(admin_client: Client, study: Study) -> None:
-
     address = checked(admin_client, study, PROMPTS)
     ImportJob.objects.update(check_seconds=42.4)
     said = "Raters and judges will wait for about 42 seconds" in html_of(admin_client.get(address))
@@ -489,24 +482,6 @@ class TestFormat:
         applied(admin_client, address)
         assert list(Rater.objects.filter(study=study).values_list("slug", "kind")) == [("gpt-4", said)]
 
-    def test_a_pair_beside_prompts_of_our_own_is_read(self, admin_client: Client, study: Study) -> None:
-        head = "id,instruction,response_1,response_2,preference,status"
-        row = "8f14e45f,Name a river.,The Rhine.,A road.,response_2,completed"
-        address = checked(admin_client, study, ("export.csv", f"{head}\n{row}\n"))
-        report = admin_client.get(address).context["report"]
-        assert (report.error_count, report.counts["comparisons"].added) == (0, 1)
-        assert report.preview["comparisons"][0]["rating"] == "3"
-
-    def test_a_form_names_no_models(self, admin_client: Client, study: Study) -> None:
-        asked = "Name a river,The Rhine,A road"
-        rows = [f"5/1/2024 10:00:00,{one}@example.org,{asked},Answer {one.upper()}" for one in "ab"]
-        head = "Timestamp,Email Address,Question,Answer A,Answer B,Which is better?"
-        address = checked(admin_client, study, ("form.csv", "\n".join([head, *rows])))
-        report = admin_client.get(address).context["report"]
-        assert (report.error_count, report.counts["comparisons"].added) == (0, 2)
-        assert report.counts["contestants"].added == 0
-        assert [row["rating"] for row in report.preview["comparisons"]] == ["1", "3"]
-
     def test_cells_that_keep_columns_from_being_models(self, admin_client: Client, study: Study) -> None:
         wide = "id,prompt,Heron,Stork\na,Say A to me.,#REF!,2026-01-02\nb,Say B to me.,#REF!,\n"
         html = html_of(admin_client.get(checked(admin_client, study, ("wide.csv", wide))))
@@ -525,26 +500,22 @@ class TestFormat:
         link = f"{reverse('operate-import', args=[study.slug])}?rows=questions"
         page = admin_client.get(reverse("operate-requirements", args=[study.slug]))
         assert f'href="{link}"' in html_of(page)
-        for name, head in (("a.csv", "prompt,requirement,labels"), ("b.csv", "prompt,question,labels")):
+
+        def checked(name: str, head: str) -> Any:
             file = SimpleUploadedFile(name, f"{head}\nriver 1,Is {name} short?,format\n".encode())
             address = admin_client.post(link, {"uploads": [file]}).headers["Location"]
             jobs.check(ImportJob.objects.latest("pk").pk)
-            page = admin_client.get(address)
+            return admin_client.get(address)
+
+        (form,) = checked("c.csv", "nummer,anforderung,art").context["forms"]
+        assert form["kind"].value() == "questions"
+        for name, head in (("a.csv", "prompt,requirement,labels"), ("b.csv", "prompt,question,labels")):
+            page = checked(name, head)
             assert page.context["report"].ok
             assert page.context["report"].counts["questions"].added == 1
             assert page.context["report"].counts["prompts"].added == 0
             (form,) = page.context["forms"]
             assert form.guesses["questions"] == ["prompt", "text", "labels"]
-
-    def test_a_table_of_requirements_whose_columns_are_unknown(
-        self, admin_client: Client, study: Study
-    ) -> None:
-        link = f"{reverse('operate-import', args=[study.slug])}?rows=questions"
-        file = SimpleUploadedFile("a.csv", b"nummer,anforderung\nr1,Kurz?\n")
-        address = admin_client.post(link, {"uploads": [file]}).headers["Location"]
-        jobs.check(ImportJob.objects.latest("pk").pk)
-        (form,) = admin_client.get(address).context["forms"]
-        assert form["kind"].value() == "questions"
 
     def test_a_table_without_a_word_about_its_columns(self, admin_client: Client, study: Study) -> None:
         address = checked(admin_client, study, ("votes.jsonl", '{"id": "p1", "instruction": "One"}\n'))
