@@ -121,17 +121,8 @@ def _apart(
 ) -> Iterator[Item]:
     """A pair as a prompt of its own, named by a digest of its texts."""
     name = digest(*turns, prompt.input or "", *answers[0], "", *answers[1])
-    yield PromptRecord(
-        id=name,
-        turns=turns,
-        subset=subset,
-        category=prompt.category,
-        domain=prompt.domain,
-        input=prompt.input,
-        extra={SOURCE: how},
-        implied=True,
-        place=prompt.place,
-    )
+    more: dict[str, Any] = {"extra": {SOURCE: how}, "references": (), "implied": True}
+    yield replace(prompt, id=name, turns=turns, subset=subset, **more)
     for own_id, answer in zip(("1", "2"), answers, strict=True):
         yield CompletionRecord(
             prompt=name, turns=answer, subset=subset, id=own_id, implied=True, place=prompt.place

@@ -32,28 +32,17 @@ class Command(ArenaCommand):
         parser.add_argument(
             "paths", nargs="+", type=Path, metavar="PATH", help="a file, a folder or a zip archive"
         )
-        parser.add_argument(
-            "--format",
-            default="",
-            metavar="NAME",
-            help=f"one of {', '.join(CATALOGUE)} (default: detected)",
-        )
-        parser.add_argument(
-            "--sheet",
-            default="",
-            metavar="NAME",
-            help="sheet of a workbook (default: the first with a table)",
-        )
-        parser.add_argument(
-            "--header",
-            default="",
-            metavar="ROW",
-            help="row with the names of columns, two such as 1-2, or 0 for none (default: detected)",
-        )
-        parser.add_argument("--subset", default="", metavar="NAME", help="put all prompts into this subset")
-        parser.add_argument(
-            "--contestant", default="", metavar="NAME", help="the model that wrote the answers of infobench"
-        )
+        for name, metavar, meaning in (
+            ("format", "NAME", f"one of {', '.join(CATALOGUE)} (default: detected)"),
+            ("sheet", "NAME", "sheet of a workbook (default: the first with a table)"),
+            (
+                *("header", "ROW"),
+                "row with the names of columns, two such as 1-2, or 0 for none (default: detected)",
+            ),
+            ("subset", "NAME", "put all prompts into this subset"),
+            ("contestant", "NAME", "the model that wrote the answers of infobench"),
+        ):
+            parser.add_argument(f"--{name}", default="", metavar=metavar, help=meaning)
         judged = parser.add_argument_group("a judge's replies, of formats that do not name the judge")
         judged.add_argument(
             "--judge", "--answers-by", default="", metavar="SLUG", help="the judge's short name"
@@ -66,37 +55,24 @@ class Command(ArenaCommand):
             ("seconds", "how many seconds a rating takes"),
         ):
             judged.add_argument(f"--{name}", default="", metavar=name.upper(), help=meaning)
-        parser.add_argument(
-            "--rater",
-            action="append",
-            default=[],
-            metavar="NAME=KIND",
-            help="whether a rater is a person or a judge, where no file says it; repeat for several",
-        )
+        several: dict[str, Any] = {"action": "append", "default": []}
+        meaning = "whether a rater is a person or a judge, where no file says it; repeat for several"
+        parser.add_argument("--rater", metavar="NAME=KIND", help=meaning, **several)
         columns = parser.add_argument_group("any spreadsheet (--format table)")
         columns.add_argument("--kind", default="", help=f"what a row is: {', '.join(KINDS)}")
-        columns.add_argument(
-            "--map",
-            action="append",
-            default=[],
-            metavar="FIELD=COLUMN",
-            help="the field in a column, from docs/data-formats.md; repeat for several; each column of text "
-            "is a model, each column of winner or rating a rater",
-        )
-        columns.add_argument(
-            "--set",
-            action="append",
-            default=[],
-            metavar="FIELD=VALUE",
-            help="a value for every row; repeat for several",
-        )
-        columns.add_argument(
-            "--value",
-            action="append",
-            default=[],
-            metavar="VALUE=MEANING",
-            help="what a value of winner, rating or gold means, such as 0=tie; repeat for several",
-        )
+        for name, metavar, meaning in (
+            (
+                *("map", "FIELD=COLUMN"),
+                "the field in a column, from docs/data-formats.md; repeat for several; each column of text "
+                "is a model, each column of winner or rating a rater",
+            ),
+            ("set", "FIELD=VALUE", "a value for every row; repeat for several"),
+            (
+                *("value", "VALUE=MEANING"),
+                "what a value of winner, rating or gold means, such as 0=tie; repeat for several",
+            ),
+        ):
+            columns.add_argument(f"--{name}", metavar=metavar, help=meaning, **several)
         parser.add_argument(
             "--leave-out-rows",
             action="store_true",

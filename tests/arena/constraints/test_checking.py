@@ -7,69 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.constraints.checking import KINDS, ConstraintError, holds, parse
+from arena.constraints.checking import ConstraintError, holds, parse
 from arena.constraints.texts import Text
-from tests.arena.constraints import by_hand
 
 WORDS = ["rain", "river", "stone", "seven", "it", "do", "not", "is", "garden", "quiet", "Zebra", "fox"]
-NOT_SHORTENED = [word for word in WORDS if word not in ("it", "do", "not", "is")]
-ODDITIES = ["don't", "it's", '"fox', 'fox"', '"', '"river"', "well-known", "(stone)", "rain,", "-", "fox?!"]
-LETTERS = "abcdfgijkmqtxzZ"
-
-
-def a_text(rng: random.Random) -> str:
-    """Up to a dozen words, at most three of them odd."""
-    words = rng.choices(WORDS, k=rng.randint(0, 9)) + rng.choices(ODDITIES, k=rng.choice((0, 0, 1, 2, 3)))
-    rng.shuffle(words)
-    return " ".join(words) + rng.choice(("", ".", "!"))
 
 
 def sentences(rng: random.Random) -> str:
     made = (" ".join(rng.choices(WORDS, k=rng.randint(2, 5))) for _ in range(rng.randint(1, 5)))
     return rng.choice((" ", "\n")).join(f"{each.capitalize()}{rng.choice('.!?')}" for each in made)
-
-
-def a_sum(rng: random.Random) -> tuple[str, dict[str, Any]]:
-    base = rng.randint(2, 10)
-    terms = ["".join(rng.choices("0123456789"[:base], k=rng.randint(1, 6))) for _ in range(rng.randint(1, 4))]
-    right = by_hand.added(base, *(term.lstrip("0") or "0" for term in terms))
-    wrong = right[:-1] + str((int(right[-1]) + 1) % base)
-    return f"So \\boxed{{{rng.choice((right, wrong))}}}.", {"kind": "sum", "base": base, "terms": terms}
-
-
-def case_of(kind: str, rng: random.Random) -> tuple[str, dict[str, Any]]:
-    """A text and a constraint of a kind."""
-    text, letter = a_text(rng), rng.choice(LETTERS)
-    if kind == "sum":
-        return a_sum(rng)
-    if kind == "sentences":
-        return sentences(rng), {"kind": kind, "count": rng.randint(1, 5)}
-    if kind == "words":
-        return text, {"kind": kind, "count": max(0, len(text.split()) + rng.randint(-2, 2))}
-    if kind == "words_at":
-        places = rng.sample(range(1, 6), k=rng.randint(1, 2))
-        there = [*text.split(), *NOT_SHORTENED]
-        words = [rng.choice((there[place - 1], "fox")).strip('"-(),.?!') for place in places]
-        plain = [word if word in NOT_SHORTENED else "fox" for word in words]
-        return text, {"kind": kind, "positions": places, "words": plain}
-    if kind == "any":
-        parts = [case_of(each, rng)[1] for each in rng.choices(["has_word", "lacks_character", "words"], k=2)]
-        return text, {"kind": kind, "of": parts}
-    if kind.endswith("character"):
-        return text, {"kind": kind, "character": letter}
-    return text, {"kind": kind, "word": rng.choice(NOT_SHORTENED if kind == "last_word" else WORDS)}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_second_checker_agrees(kind: str) -> None:
-    rng = random.Random(kind)
-    found = []
-    for _ in range(1000):
-        text, constraint = case_of(kind, rng)
-        found.append(holds(text, parse(constraint)))
-        assert found[-1] == by_hand.verdict(text, constraint), (text, constraint)
-    assert min(found.count(True), found.count(False)) > 50
-    assert (None in found) == (kind in ("words", "has_word", "lacks_word", "words_at", "any"))
 
 
 @pytest.mark.parametrize(
@@ -130,6 +76,7 @@ def test_sentences_are_counted_where_all_count_alike(text: str, least: int, most
         ("I don't", "has_word", {"word": "don't"}, True),
         ("I don't", "lacks_word", {"word": "do"}, None),
         ("I can't", "has_word", {"word": "can"}, None),
+        ("I don't", "has_word", {"word": "not"}, None),
         ("I don't", "lacks_word", {"word": "rain"}, True),
         ("ba\u200bnana", "has_word", {"word": "banana"}, None),
         ("東京タワー", "has_word", {"word": "東京"}, None),
@@ -139,6 +86,7 @@ def test_sentences_are_counted_where_all_count_alike(text: str, least: int, most
         ("a don't b c", "words_at", {"positions": [2], "words": ["don't"]}, True),
         ("a don't b c", "words_at", {"positions": [4], "words": ["c"]}, None),
         ("a don't b c", "words_at", {"positions": [1, 3], "words": ["a", "c"]}, False),
+        ("a don't b c", "words_at", {"positions": [1, 4], "words": ["x", "c"]}, False),
         ("don't a a", "words_at", {"positions": [3], "words": ["a"]}, True),
         ("don't a a", "words_at", {"positions": [4], "words": ["a"]}, None),
         ("a b", "words_at", {"positions": [3], "words": ["b"]}, False),
