@@ -25,7 +25,7 @@ from arena.data.importing.raters import slug_of
 from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Reference, Study
 from arena.models.signals import study_changed
 from tests import factories
-from tests.arena.data.importing.records import added, completion, reasons, stock, vote
+from tests.arena.data.importing.records import added, completion, gold, reasons, stock, vote
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -292,6 +292,7 @@ class TestErrors:
             ),
             (RaterRecord("r" * 201, "person"), "slug: 201 characters long; at most 200 fit"),
             (RaterRecord("r", "person", groups=("a b",)), 'groups: "a b" cannot be a group'),
+            (gold(source="s" * 201, place=Place("records")), "source: 201 characters long; at most 200 fit"),
         ],
     )
     def test_what_does_not_fit_is_named(self, record: Item, reason: str) -> None:

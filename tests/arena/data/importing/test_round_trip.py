@@ -1,13 +1,15 @@
 """From files to tables and back: what is stored is what the files say."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from arena.data import export
 from arena.data.importing.imports import import_files
-from arena.models import Answer, Comparison, Completion, CompletionFeature, Pair, Question, Score, Study
+from arena.models import Comparison, Completion, Pair, Study
 from tests.arena.data.formats.reading import write_lines
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -69,6 +71,13 @@ FEATURES = [
     {**_PEOPLE, "turn": 1, "name": "entropy", "variant": "paper", "value": 0.1 + 0.2, "source": "vllm"},
     {**_PEOPLE, "turn": 0, "name": "entropy_low.full", "variant": "bounds", "value": 0.0},
 ]
+GIVEN = {
+    "comparisons": COMPARISONS,
+    "questions": QUESTIONS,
+    "scores": SCORES,
+    "answers": ANSWERS,
+    "features": FEATURES,
+}
 
 
 def files(folder: Path, rows: dict[str, list[dict[str, Any]]]) -> Path:
@@ -78,122 +87,31 @@ def files(folder: Path, rows: dict[str, list[dict[str, Any]]]) -> Path:
     return folder
 
 
-def said(value: dict[str, Any]) -> dict[str, Any]:
-    return {key: entry for key, entry in value.items() if entry not in ("", None, {}, [])}
-
-
 def stored(study: Study) -> dict[str, list[dict[str, Any]]]:
     """A study's rows as our files would hold them; fields in which nothing stands are left out."""
-    comparisons = []
-    for row in Comparison.objects.filter(study=study):
-        first, second = row.pair.shown(row.swapped)
-        criteria = {rating.criterion: rating.said for rating in row.criterion_ratings.all()}
-        comparisons.append(
-            {
-                "prompt": row.pair.prompt.external_id,
-                "subset": row.pair.prompt.subset,
-                "first": first.contestant.name,
-                "second": second.contestant.name,
-                "rater": row.rater.slug,
-                "rater_kind": row.rater.kind,
-                "rating": row.rating,
-                "points": row.points,
-                "reason": row.reason,
-                "raw_reply": row.raw_reply,
-                "rationale": row.rationale,
-                "seconds": row.seconds,
-                "id": row.external_id,
-                "criteria": criteria,
-                "created_at": row.created_at.isoformat() if row.is_dated else None,
-                **row.extra,
-            }
-        )
-    texts = ["subset", "category", "domain", "turns", "input"]
-    names = ["name", "slug", "kind", "family", "organisation", "licence", "size", "generation", "benchmarks"]
     return {
-        "prompts": [
-            said(
-                {
-                    "id": row.external_id,
-                    **{name: getattr(row, name) for name in texts},
-                    "references": list(row.references.order_by("pk").values("author", "turns")),
-                    **row.extra,
-                }
-            )
-            for row in study.prompts.all()
-        ],
-        "contestants": [
-            said({name: getattr(row, name) for name in names}) for row in study.contestants.order_by("pk")
-        ],
-        "completions": [
-            {
-                "prompt": row.prompt.external_id,
-                "subset": row.prompt.subset,
-                "contestant": row.contestant.name,  # type: ignore[union-attr]
-                "turns": row.turns,
-            }
-            for row in Completion.objects.filter(prompt__study=study).order_by("pk")
-        ],
-        "comparisons": [said(row) for row in comparisons],
-        "questions": [
-            said(
-                {
-                    "prompt": row.prompt.external_id,
-                    "subset": row.prompt.subset,
-                    **{name: getattr(row, name) for name in ("position", "text", "labels", "proposed_by")},
-                }
-            )
-            | {"required": row.required}
-            for row in Question.objects.filter(prompt__study=study).order_by("pk")
-        ],
-        "scores": [
-            {"turn": row.turn, "lowest": row.lowest, "highest": row.highest}
-            | said({**of_text(row), "score": row.value})
-            for row in Score.objects.filter(study=study)
-        ],
-        "answers": [
-            said({**of_text(row), "question": row.question.position, "answer": row.value})
-            for row in Answer.objects.filter(study=study)
-        ],
-        "features": [
-            {"turn": row.turn, "value": row.value}
-            | said({**whose(row), **{name: getattr(row, name) for name in ("name", "variant", "source")}})
-            for row in CompletionFeature.objects.filter(completion__prompt__study=study).order_by("pk")
-        ],
+        what: [said({**row, **(row.get("extra") or {})}) for row in export.rows(study, what)]
+        for what in ("prompts", "contestants", "completions", *GIVEN)
     }
 
 
-def whose(row: Score | Answer | CompletionFeature) -> dict[str, Any]:
+def said(row: dict[str, Any]) -> dict[str, Any]:
     return {
-        "prompt": row.completion.prompt.external_id,
-        "subset": row.completion.prompt.subset,
-        "contestant": row.completion.contestant.name,  # type: ignore[union-attr]
-    }
-
-
-def of_text(row: Score | Answer) -> dict[str, Any]:
-    return {
-        **whose(row),
-        "rater": row.rater.slug,
-        "rater_kind": row.rater.kind,
-        **{name: getattr(row, name) for name in ("reason", "raw_reply", "rationale", "seconds")},
-        "id": row.external_id,
-        "created_at": row.created_at.isoformat() if row.is_dated else None,
-        **row.extra,
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in row.items()
+        if name not in ("extra", "repeat") and value not in (None, {}, [])
     }
 
 
 def test_round_trip(tmp_path: Path) -> None:
     rows = {"prompts": PROMPTS, "contestants": CONTESTANTS, "completions": COMPLETIONS}
-    given = {"comparisons": COMPARISONS, "questions": QUESTIONS, "scores": SCORES, "answers": ANSWERS}
-    given["features"] = FEATURES
-    report = import_files("one", [files(tmp_path / "one", {**rows, **given})])
+    report = import_files("one", [files(tmp_path / "one", {**rows, **GIVEN})])
     assert [str(problem) for problem in report.errors] == []
     first = stored(Study.objects.get(slug="one"))
     assert import_files("two", [files(tmp_path / "two", first)]).applied
     assert stored(Study.objects.get(slug="two")) == first
     assert first["prompts"][0] == PROMPTS[0]
-    assert {name: first[name] for name in given} == given
+    assert {name: first[name] for name in GIVEN} == GIVEN
 
 
 def test_csv_and_jsonl_say_the_same(tmp_path: Path) -> None:
