@@ -503,17 +503,15 @@ def fits(
     ``names`` are attributes, each with the name of its column if that differs. ``field`` is what the file
     calls them, if that differs.
     """
-    ok = True
+    before = report.error_count
     for entry in names:
         name, column = (entry, entry) if isinstance(entry, str) else entry
-        limit = _max_length(model, column)
-        value = getattr(record, name)
+        limit, value = _max_length(model, column), getattr(record, name)
         if limit and value:
-            ok &= is_within(report, place, field or name, value, limit)
-        if limit and value and (reason := why_disturbing(value)):
-            report.refuse(place, field or name, reason)
-            ok = False
-    return ok
+            is_within(report, place, field or name, value, limit)
+            if reason := why_disturbing(value):
+                report.refuse(place, field or name, reason)
+    return report.error_count == before
 
 
 def assign(row: models.Model, values: Mapping[str, Any]) -> bool:

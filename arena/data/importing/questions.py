@@ -74,21 +74,19 @@ class Questions:
         return set(checks.values_list("completion__prompt", flat=True))
 
     def _refused(self, record: QuestionRecord, key: tuple[int, int]) -> bool:
-        ok = fits(self._report, record.place, Question, record, ("proposed_by",))
+        before = self._report.error_count
+        fits(self._report, record.place, Question, record, ("proposed_by",))
         for label in record.labels or ():
             if not label.strip() or len(label) > LONGEST_LABEL or why_disturbing(label):
                 reason = f"a label has 1 to {LONGEST_LABEL} visible characters"
                 self._report.refuse(record.place, "labels", reason)
-                ok = False
         if key[1] > MOST_QUESTIONS:
             self._report.refuse(record.place, "question", f"more than {MOST_QUESTIONS:,} for one prompt")
-            ok = False
         if len(record.labels or ()) > MOST_LABELS:
             self._report.refuse(record.place, "labels", f"more than {MOST_LABELS} labels")
-            ok = False
         if not record.implied:
-            ok &= self._places.add(key, record.place, "position", _named(record, key[1]))
-        return not ok
+            self._places.add(key, record.place, "position", _named(record, key[1]))
+        return self._report.error_count > before
 
     def _fill_in(self, record: QuestionRecord, known: Question) -> bool:
         """Tell whether a question named in passing adds labels; reports what differs."""

@@ -206,25 +206,21 @@ class Raters:
         self._counts.unchanged += sum(rater.pk not in updated for rater in same)
 
     def _fits(self, record: RaterRecord) -> bool:
-        field = "rater" if record.implied else ""
-        ok = fits(self._report, record.place, Rater, record, ("name", ("slug", "name")), field)
-        is_new = (record.kind, slug_of(record.slug)) not in self._raters
-        if ok and is_new and (reason := why_not(record.name or record.slug)):
+        field, before = "rater" if record.implied else "", self._report.error_count
+        key = (record.kind, slug_of(record.slug))
+        can_be = fits(self._report, record.place, Rater, record, ("name", ("slug", "name")), field)
+        if can_be and key not in self._raters and (reason := why_not(record.name or record.slug)):
             self._report.refuse(record.place, "rater", reason)
-            ok = False
         if slug_of(record.slug) in map(slug_of, record.derived_from):
             self._report.refuse(record.place, "derived_from", f'the panel "{record.slug}" names itself')
-            ok = False
         for group in record.groups:
             if not is_slug(group) or len(group) > 80:
                 reason = f'"{group}" cannot be a group: use only letters, digits, - and _, at most 80'
                 self._report.refuse(record.place, "groups", reason)
-                ok = False
-        if here := self._rating_here.get((record.kind, slug_of(record.slug))):
+        if here := self._rating_here.get(key):
             reason = f'a {here} "{record.slug}" has rated in this study; import these under another name'
             self._report.refuse(record.place, "rater", reason)
-            ok = False
-        return ok
+        return self._report.error_count == before
 
     def _lacks_judges(self, record: RaterRecord, new: Mapping[RaterKey, Rater]) -> bool:
         """True for a panel whose judges are not all in the study, which is then left out."""

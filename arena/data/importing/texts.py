@@ -122,13 +122,13 @@ class Contestants:
         self._counts.updated += len(changed)
 
     def _refused(self, record: ContestantRecord) -> bool:
-        names = ("name", "slug", *_CONTESTANT_COLUMNS[1:5])
-        ok = fits(self._report, record.place, Contestant, record, names, _field(record))
+        names, before = ("name", "slug", *_CONTESTANT_COLUMNS[1:5]), self._report.error_count
+        fits(self._report, record.place, Contestant, record, names, _field(record))
         if not record.implied:
-            ok &= self._places.add(record.name, record.place, "name", f'"{record.name}"')
+            self._places.add(record.name, record.place, "name", f'"{record.name}"')
         if record.slug is not None:
-            ok &= self._slug_is_free(record)
-        return not ok
+            self._check_slug(record.slug, record)
+        return self._report.error_count > before
 
     def _is_new(self, record: ContestantRecord) -> bool:
         """Whether the name can be one that nobody takes for another."""
@@ -140,22 +140,17 @@ class Contestants:
             self._report.refuse(record.place, _field(record) or "name", reason)
         return not reason
 
-    def _slug_is_free(self, record: ContestantRecord) -> bool:
-        slug = record.slug or ""
+    def _check_slug(self, slug: str, record: ContestantRecord) -> None:
+        """Report a short name that cannot be one, or that another model has."""
         if not is_slug(slug):
             reason = f'"{slug}" cannot be a short name: use only letters, digits, - and _'
             self._report.refuse(record.place, "slug", reason)
-            return False
-        owner = self._slugs.get(slug, record.name)
-        if owner != record.name:
+        elif (owner := self._slugs.get(slug, record.name)) != record.name:
             self._report.refuse(record.place, "slug", f'"{slug}" belongs to the model "{owner}"')
-        return owner == record.name
 
     def _values(self, record: ContestantRecord, known: Contestant) -> dict[str, Any]:
-        values: dict[str, Any] = {name: getattr(record, name) for name in _CONTESTANT_COLUMNS}
-        values["extra"] = {**known.extra, **record.extra}
-        values["slug"] = record.slug
-        return values
+        values = {name: getattr(record, name) for name in ("slug", *_CONTESTANT_COLUMNS)}
+        return {**values, "extra": {**known.extra, **record.extra}}
 
     def _made(self, record: ContestantRecord) -> Contestant:
         contestant = Contestant(study=self._study, name=record.name)
@@ -244,13 +239,13 @@ class Prompts:
             self._report.refuse(record.place, "turns", reason)
 
     def _refused(self, record: PromptRecord) -> bool:
-        names = ("subset", "category", "domain", ("id", "external_id"))
-        ok = fits(self._report, record.place, Prompt, record, names)
+        names, before = ("subset", "category", "domain", ("id", "external_id")), self._report.error_count
+        fits(self._report, record.place, Prompt, record, names)
         for reference in record.references:
-            ok &= fits(self._report, record.place, Reference, reference, ("author",))
+            fits(self._report, record.place, Reference, reference, ("author",))
         if not record.implied:
-            ok &= self._places.add((record.subset, record.id), record.place, "id", f'"{record.id}"')
-        return not ok
+            self._places.add((record.subset, record.id), record.place, "id", f'"{record.id}"')
+        return self._report.error_count > before
 
     def _known(self, wanted: dict[PromptKey, PromptRecord]) -> dict[PromptKey, Prompt]:
         """The stored prompts with ``seen`` and references."""
@@ -273,9 +268,8 @@ class Prompts:
     def _update(prompt: Prompt, record: PromptRecord) -> bool:
         values = {name: getattr(record, name) for name in _PROMPT_COLUMNS}
         # An unknown text never replaces a known one.
-        values["turns"] = list(record.turns) or None
-        values["extra"] = {**prompt.extra, **record.extra}
-        return assign(prompt, values)
+        more = {"turns": list(record.turns) or None, "extra": {**prompt.extra, **record.extra}}
+        return assign(prompt, values | more)
 
     def _may_change(self, prompt: Prompt, record: PromptRecord) -> bool:
         if not prompt.turns or not getattr(prompt, "seen"):  # noqa: B009 - an annotation
@@ -354,10 +348,8 @@ def add_answer(
         known = Completion(prompt=prompt, contestant=contestant)
     elif known.turns:
         return None
-    for name, value in text.items():
-        setattr(known, name, value)
-    known.thinking = [thought for thought, _ in split] if any(thought for thought, _ in split) else []
-    known.extra = {**known.extra, **extra}
+    thinking = [thought for thought, _ in split]
+    assign(known, {**text, "thinking": thinking if any(thinking) else [], "extra": {**known.extra, **extra}})
     known.save()
     announce([prompt.study])
     return known

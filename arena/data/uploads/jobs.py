@@ -31,7 +31,7 @@ from arena.data.formats.catalogue import (
 from arena.data.formats.columns import Known, Samples
 from arena.data.formats.files import About, BrokenFileError, InputFile
 from arena.data.formats.reading import Kind
-from arena.data.formats.records import Item
+from arena.data.formats.records import Place
 from arena.data.formats.table import KINDS, ColumnMapping
 from arena.data.importing.import_report import ImportReport, RowCount, storable
 from arena.data.importing.imports import import_records, known_to, leaving_out
@@ -367,7 +367,6 @@ def _samples(file: InputFile) -> dict[str, list[str]]:
 
 
 ATTEMPTS: Final = 3  # a job begun so often without an end is given up: it may be what kills the workers
-LOOK_EVERY: Final = 500  # records between two looks for a request to stop
 
 
 STOPPED: Final = "Nothing was imported."
@@ -465,16 +464,18 @@ def _apply(job: ImportJob) -> None:
 def _import(
     job: ImportJob, sources: Sources, left_out: Sequence[RowCount] = (), *, dry_run: bool = False
 ) -> ImportReport:
-    items = _watched(job, sources)
-    return import_records(job.study.slug, items, by=job.user, left_out=left_out, dry_run=dry_run)
+    def look(records: int, place: Place, share: float) -> None:
+        """Store the progress. Raises _EndError if somebody requested the end."""
+        store_progress(job.pk, Progress(share, records, place.file))
+        if is_to_stop(job.pk):
+            raise _EndError(State.CANCELLED, STOPPED)
 
-
-def _watched(job: ImportJob, sources: Sources) -> Iterator[Item]:
-    """The items of the sources; stores progress, and raises _EndError on request."""
-    for number, item in enumerate(sources.items()):
-        if number % LOOK_EVERY == 0:
-            if is_to_stop(job.pk):
-                raise _EndError(State.CANCELLED, STOPPED)
-            store_progress(job.pk, Progress(sources.progress, number, item.place.file))
-        yield item
-    store_progress(job.pk, Progress(1.0, progress_of(job.pk).records))
+    return import_records(
+        job.study.slug,
+        sources.items(),
+        by=job.user,
+        left_out=left_out,
+        dry_run=dry_run,
+        progress=look,
+        share=lambda: sources.progress,
+    )

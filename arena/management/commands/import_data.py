@@ -121,7 +121,7 @@ class Command(ArenaCommand):
             self.stderr.write(f"and {report.ungrouped:,} more")
         errors = "1 error" if report.error_count == 1 else f"{report.error_count:,} errors"
         way_out = " --leave-out-rows imports the other rows." if report.may_leave_out else ""
-        raise CommandError(f"{errors}; nothing was imported.{way_out}", returncode=1)
+        raise CommandError(f"{errors}; nothing was imported.{way_out}")
 
     def _table(self, report: ImportReport) -> None:
         made = " (new)" if report.creates_study else ""

@@ -2,6 +2,7 @@
 
 from io import StringIO
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -30,19 +31,30 @@ def folder_of_data(folder: Path) -> Path:
     return folder
 
 
-def run(*arguments: object) -> tuple[str, str]:
-    """Standard output and error of the command."""
-    out, err = StringIO(), StringIO()
-    call_command("import_data", *map(str, arguments), stdout=out, stderr=err)
-    return out.getvalue(), err.getvalue()
+class Said(NamedTuple):
+    out: str
+    err: str
+    refusal: str
+
+    def __str__(self) -> str:
+        return self.out + self.err + self.refusal
+
+
+def run(*arguments: object) -> Said:
+    """Standard output and error of the command, and what it refuses."""
+    out, err, refusal = StringIO(), StringIO(), ""
+    try:
+        call_command("import_data", *map(str, arguments), stdout=out, stderr=err)
+    except CommandError as error:
+        refusal = str(error)
+    return Said(out.getvalue(), err.getvalue(), refusal)
 
 
 def test_a_folder_is_imported_whatever_the_order_of_its_files(tmp_path: Path) -> None:
-    out, _ = run("greetings", folder_of_data(tmp_path), "--dry-run")
-    assert out.startswith("Dry run, nothing was changed. An import into greetings (new) would give:")
+    tried = run("greetings", folder_of_data(tmp_path), "--dry-run").out
+    assert tried.startswith("Dry run, nothing was changed. An import into greetings (new) would give:")
     assert not Study.objects.exists()
-    out, _ = run("greetings", tmp_path)
-    assert out.splitlines() == [
+    assert run("greetings", tmp_path).out.splitlines() == [
         "Imported into the study greetings (new):",
         "                       Added         Empty",
         "Models                     2             0",
@@ -55,43 +67,33 @@ def test_a_folder_is_imported_whatever_the_order_of_its_files(tmp_path: Path) ->
         "counts as a person",
         "Note: 1 of 4 answers is missing: B to p2.",
     ]
-    out, _ = run("greetings", tmp_path)
-    assert out.startswith("The study greetings already has all of this; nothing was added.")
-    out, _ = run("greetings", tmp_path, "--dry-run")
-    assert out.startswith("The study greetings already has all of this; nothing would be added.")
+    for options, nothing in ((), "nothing was added"), (("--dry-run",), "nothing would be added"):
+        said = run("greetings", tmp_path, *options).out
+        assert said.startswith(f"The study greetings already has all of this; {nothing}.")
     assert Comparison.objects.count() == 2
 
 
 def test_errors_are_listed_with_file_line_field_and_reason_up_to_a_hundred(tmp_path: Path) -> None:
     folder_of_data(tmp_path)
     votes = write_lines(tmp_path, "votes.csv", VOTES, "p1,A,B,ann,9,8", "p1,A,Z,ann,1,8")
-    out, err = StringIO(), StringIO()
-    with pytest.raises(CommandError, match="2 errors; nothing was imported") as caught:
-        call_command("import_data", "greetings", str(tmp_path), stdout=out, stderr=err)
-    assert caught.value.returncode == 1
-    assert err.getvalue().splitlines() == [
-        f"{votes}, row 2: rating: rating 9 is outside the scale 1-8",
+    out_of_scale = f"{votes}, row 2: rating: rating 9 is outside the scale 1-8"
+    said = run("greetings", tmp_path)
+    assert said.err.splitlines() == [
+        out_of_scale,
         f'{votes}, row 3: second: unknown model "Z"; add it or correct its name',
     ]
-    assert out.getvalue() == ""
+    assert (said.out, said.refusal.partition(".")[0]) == ("", "2 errors; nothing was imported")
     assert not Study.objects.exists()
-    votes = write_lines(tmp_path, "votes.csv", VOTES, *["p1,A,B,ann,9,8"] * 130)
-    err = StringIO()
-    with pytest.raises(CommandError, match="130 errors"):
-        call_command("import_data", "greetings", str(votes), stderr=err)
+    write_lines(tmp_path, "votes.csv", VOTES, *["p1,A,B,ann,9,8"] * 130)
     ten = "; ".join(f"row {number}" for number in range(3, 13))
-    same = f"{votes}, row 2: rating: rating 9 is outside the scale 1-8"
-    assert err.getvalue() == f"{same} (130 times, also in {ten}; ...)\n"
-    rows = [f"p1,A,B,ann,{rating},8" for rating in range(9, 139)]
-    err = StringIO()
-    with pytest.raises(CommandError, match="130 errors"):
-        call_command(
-            "import_data", "greetings", str(write_lines(tmp_path, "votes.csv", VOTES, *rows)), stderr=err
-        )
-    assert len(err.getvalue().splitlines()) == 1, "the values that it names do not tell an error apart"
-    votes = write_lines(tmp_path, "votes.csv", VOTES, "p1,A,B,ann,1,8")
-    with pytest.raises(CommandError, match="1 error; nothing was imported"):
-        run("greetings", votes, "--format", "arena-battles")
+    assert run("greetings", votes).err == f"{out_of_scale} (130 times, also in {ten}; ...)\n"
+    write_lines(tmp_path, "votes.csv", VOTES, *(f"p1,A,B,ann,{rating},8" for rating in range(9, 139)))
+    said = run("greetings", votes)
+    assert said.refusal.startswith("130 errors")
+    assert len(said.err.splitlines()) == 1, "the values that it names do not tell an error apart"
+    write_lines(tmp_path, "votes.csv", VOTES, "p1,A,B,ann,1,8")
+    said = run("greetings", votes, "--format", "arena-battles")
+    assert said.refusal.startswith("1 error; nothing was imported")
 
 
 def test_completions_that_name_their_author_are_told(tmp_path: Path) -> None:
@@ -101,15 +103,15 @@ def test_completions_that_name_their_author_are_told(tmp_path: Path) -> None:
         {"prompt": "p1", "contestant": "Koala", "text": "I was trained by OpenAI."},
         {"prompt": "p1", "contestant": "Rook", "text": "I am nobody."},
     ]
-    out, _ = run("greetings", prompts, write_lines(tmp_path, "completions.jsonl", *rows))
+    out = run("greetings", prompts, write_lines(tmp_path, "completions.jsonl", *rows)).out
     assert "Note: 2 answers name a model or maker as the author (1 of them another's)." in out
     assert f'The first is "Vicuna" by Vicuna to prompt p1 ({tmp_path}/completions.jsonl, line 1).' in out
 
 
 def test_progress_goes_to_standard_error(tmp_path: Path) -> None:
     rows = [{"id": f"p{n}", "instruction": "x"} for n in range(12_000)]
-    _, err = run("greetings", write_lines(tmp_path, "prompts.jsonl", *rows))
-    assert err.splitlines() == [f"83%, 10,000 records, {tmp_path}/prompts.jsonl, line 10000"]
+    said = run("greetings", write_lines(tmp_path, "prompts.jsonl", *rows))
+    assert said.err.splitlines() == [f"83%, 10,000 records, {tmp_path}/prompts.jsonl, line 10000"]
 
 
 def test_a_command_that_fails_ends_with_exit_code_1(
@@ -140,18 +142,15 @@ TABLE = ("--format", "table", "--kind", "comparisons", "--map", "first=left", "-
 )
 def test_wrong_arguments_are_told(tmp_path: Path, study: str, options: tuple[str, ...], message: str) -> None:
     path = write_lines(tmp_path, "votes.csv", "left,right,who", "A,B,left")
-    with pytest.raises(CommandError) as caught:
-        run(study, path, *options)
-    assert str(caught.value).startswith(message)
+    assert run(study, path, *options).refusal.startswith(message)
     assert not Study.objects.exists()
 
 
 def test_a_table_with_a_mapping_that_fits_or_not(tmp_path: Path) -> None:
     path = write_lines(tmp_path, "votes.csv", "left,right,who", "A,B,1", "B,A,0")
-    err = StringIO()
-    with pytest.raises(CommandError, match=r"^2 errors; nothing was imported\.$"):
-        call_command("import_data", "food", str(path), *TABLE, "--map", "points=nr", stdout=err, stderr=err)
-    assert err.getvalue().splitlines() == [
+    said = run("food", path, *TABLE, "--map", "points=nr")
+    assert (said.out, said.refusal) == ("", "2 errors; nothing was imported.")
+    assert said.err.splitlines() == [
         f"{path}: ratings need rater; give it a column or one value",
         f"{path}: ratings need winner or rating or reason; give it a column or one value",
     ]
@@ -181,19 +180,9 @@ def test_texts_without_authors_come_from_a_table(tmp_path: Path) -> None:
     # Both raters of the first pair found "So." better, in either order.
     assert {(c.rating, c.swapped) for c in Comparison.objects.all()} >= {(1, False), (3, True)}
     assert Completion.objects.rateable_in(study).count() == 4
-    out, _ = run("texts", path, *table)
-    assert out.startswith("The study texts already has all of this")
-    gold = ("--map", "gold=winner", "--set", "gold_source=us")
-    run(
-        "texts",
-        write_lines(tmp_path, "gold.csv", *rows[:2]),
-        "--format",
-        "table",
-        "--kind",
-        "pairs",
-        *maps,
-        *gold,
-    )
+    assert run("texts", path, *table).out.startswith("The study texts already has all of this")
+    gold = ("--format=table", "--kind=pairs", *maps, "--map=gold=winner", "--set=gold_source=us")
+    run("texts", write_lines(tmp_path, "gold.csv", *rows[:2]), *gold)
     assert Pair.objects.exclude(gold="").get().gold == "first"
 
 
@@ -221,9 +210,7 @@ def test_options_name_the_subset_the_judge_and_what_is_known_of_it(tmp_path: Pat
     judge.refresh_from_db()
     assert (judge.facts["source"], judge.facts["seconds"]) == ("a paper", 1.5)
     told = ("--prices", '{"total": 1, "prompt": "low", "currency": 3}', "--seconds", "-1")
-    with pytest.raises(CommandError) as refused:
-        run("birds", path, *options, *told)
-    assert str(refused.value).splitlines() == [
+    assert run("birds", path, *options, *told).refusal.splitlines() == [
         "--seconds: -1 is not between 0 and 1e+09",
         "--prices.total: unknown; prices have prompt, completion, thousand_pairs and currency",
         "--prices.prompt: expected a number from 0",
@@ -233,21 +220,9 @@ def test_options_name_the_subset_the_judge_and_what_is_known_of_it(tmp_path: Pat
 
 def test_a_file_without_rows_is_told(tmp_path: Path) -> None:
     empty = write_lines(tmp_path, "models.csv", "name,kind")
-    with pytest.raises(CommandError):
-        run("greetings", empty)
+    assert run("greetings", empty).refusal
     write_lines(tmp_path, "prompts.jsonl", PROMPT)
-    out, _ = run("greetings", tmp_path)
-    assert f"Note: {empty}: the file has no rows below its header" in out
-
-
-def said_by_import(*arguments: object) -> str:
-    """What the command says, with its errors."""
-    out = StringIO()
-    try:
-        call_command("import_data", *map(str, arguments), stdout=out, stderr=out)
-    except CommandError as error:
-        out.write(str(error))
-    return out.getvalue()
+    assert f"Note: {empty}: the file has no rows below its header" in run("greetings", tmp_path).out
 
 
 WIDE = ["--format", "table", "--kind", "completions", "--map", "instruction=Question"]
@@ -256,7 +231,7 @@ MODELS = ("Alder", "Birch", "Cedar")
 
 def wide(folder: Path, *rows: str) -> str:
     path = write_lines(folder, "wide.csv", f"Question,{','.join(MODELS)}", *rows)
-    return said_by_import("s", path, *WIDE, *(f"--map=text={model}" for model in MODELS))
+    return str(run("s", path, *WIDE, *(f"--map=text={model}" for model in MODELS)))
 
 
 def test_holes_of_a_sheet_are_told_with_the_prompts_words(tmp_path: Path) -> None:
@@ -283,9 +258,9 @@ def test_a_row_for_the_same_prompt_is_one_error_with_both_numbers(tmp_path: Path
 def test_answers_beside_their_prompts_need_no_mapping(tmp_path: Path) -> None:
     rows = ["prompt,instruction,contestant,text", "p1,Say hello.,A,Hello.", "p1,Say hello.,B,Hi."]
     path = write_lines(tmp_path, "long.csv", *rows)
-    assert "Prompts                    1" in said_by_import("s", path)
+    assert "Prompts                    1" in run("s", path).out
     write_lines(tmp_path, "prompts.csv", "id,instruction", "p1,Say hello.")
-    assert "1 column is not used: instruction" in said_by_import("s", tmp_path)
+    assert "1 column is not used: instruction" in run("s", tmp_path).out
 
 
 @pytest.mark.parametrize(
@@ -303,7 +278,7 @@ def test_ratings_repeated_within_a_second_are_noted(tmp_path: Path, moments: lis
     times = [f"2020-11-06T12:49:{moment}Z" if moment else "" for moment in moments]
     path = write_lines(tmp_path, "votes.csv", header, *(f"p0,A,B,ann,2,8,{time}" for time in times))
     fields = [f"--map={name}={name}" for name in header.split(",")]
-    said = said_by_import("s", path, "--format", "table", "--kind", "comparisons", *fields)
+    said = run("s", path, "--format", "table", "--kind", "comparisons", *fields).out
     assert Comparison.objects.count() == len(moments)
     note = "a rater gave a rating of the same pair in the same order again within a second, "
     assert (f"{note}{rows}; all are counted" in said) if rows else (note not in said)

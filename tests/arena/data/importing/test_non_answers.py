@@ -87,15 +87,6 @@ def test_thinking_is_set_apart_and_told_in_exports(tmp_path: Path) -> None:
     assert (copy.turns, copy.thinking, copy.extra) == (heron.turns, heron.thinking, heron.extra)
 
 
-@pytest.mark.parametrize("choice", Study.Thinking)
-def test_answers_thinking_are_left_out_as_the_study_chooses(tmp_path: Path, choice: str) -> None:
-    imported(tmp_path, THOUGHT, "hi", "ho")
-    Study.objects.update(thinking=choice)
-    names = {each.contestant.name for each in Completion.objects.rateable_in(Study.objects.get())}
-    assert ("heron" in names) is (choice == Study.Thinking.HIDE)
-    assert names >= {"stork", "crane"}
-
-
 def test_the_choice_holds_for_the_next_pair(tmp_path: Path) -> None:
     imported(tmp_path, THOUGHT, "hi", "ho")
     study = Study.objects.get()

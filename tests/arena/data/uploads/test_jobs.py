@@ -12,7 +12,7 @@ from django.core.files.base import ContentFile
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from arena.data.importing import scratch
+from arena.data.importing import imports, scratch
 from arena.data.importing.imports import import_records
 from arena.data.uploads import jobs
 from arena.models import Completion, Contestant, ImportChunk, ImportJob, Prompt, Rater, Study, StudyEvent
@@ -160,22 +160,24 @@ def test_cancel_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     assert state_of(job)[0] == State.APPLIED
 
 
-def test_an_error_of_our_own_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (
+            KeyError("a secret"),
+            "An error in the arena stopped the import (KeyError). Its log says more.",
+        ),
+        (OperationalError("database or disk is full"), busy.FULL),
+    ],
+)
+def test_an_error_of_our_own_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
+) -> None:
     job = factories.make_import_job(PROMPTS)
-
-    monkeypatch.setattr(jobs, "import_records", fail(KeyError("a secret")))
+    monkeypatch.setattr(jobs, "import_records", fail(error))
     jobs.check(job.pk)
-    sentence = "An error in the arena stopped the import (KeyError). Its log says more. Nothing was imported."
-    assert state_of(job) == (State.FAILED, sentence)
+    assert state_of(job) == (State.FAILED, f"{reason} Nothing was imported.")
     assert not ImportChunk.objects.exists()
-
-
-def test_a_full_disk_ends_the_import_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    job = factories.make_import_job(PROMPTS)
-
-    monkeypatch.setattr(jobs, "import_records", fail(OperationalError("database or disk is full")))
-    jobs.check(job.pk)
-    assert state_of(job) == (State.FAILED, f"{busy.FULL} Nothing was imported.")
 
 
 def test_a_busy_database_is_tried_again(monkeypatch: pytest.MonkeyPatch, nudges: Any) -> None:
@@ -250,7 +252,7 @@ def test_the_cache_may_be_away(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "LOOK_EVERY", 1)
+    monkeypatch.setattr(imports, "CHUNK", 1)
     told: list[jobs.Progress] = []
     monkeypatch.setattr(jobs, "store_progress", lambda job, how_far: told.append(how_far))
     make_checked(PROMPTS)
