@@ -116,16 +116,11 @@ def _all_names() -> list[str]:
 
 def _first_filled() -> str:
     """A table with rows; "" for none. A log of backups of the empty database counts as none."""
-    passed_over = MADE_BY_MIGRATIONS | LEFT_OUT
+    passed_over = set(MADE_BY_MIGRATIONS)
     if not StudyEvent.objects.exclude(kind=Kind.BACKUP).exists():
-        passed_over |= {StudyEvent._meta.db_table}
-    quote = connection.ops.quote_name
-    with connection.cursor() as cursor:
-        for name in sorted(set(_all_names()) - passed_over):
-            cursor.execute(f"SELECT 1 FROM {quote(name)} LIMIT 1")  # noqa: S608
-            if cursor.fetchone():
-                return name
-    return ""
+        passed_over.add(StudyEvent._meta.db_table)
+    looked_at = {name: table for name, table in tables().items() if name not in passed_over}
+    return next((name for name in sorted(looked_at) if looked_at[name]._base_manager.exists()), "")
 
 
 def _empty() -> None:

@@ -31,27 +31,21 @@ def save(file: IO[bytes]) -> Manifest:
         made_at = timezone.now().isoformat()
         for name, table in tables().items():
             with target.open(member_of(name), "w", force_zip64=True) as member:
-                counts[name] = _write(table, member)
+                _write(table, member)
+            counts[name] = table._base_manager.count()
     manifest = Manifest(settings.VERSION, made_at, made_of, counts)
     target.writestr(MANIFEST, manifest.as_json())
     target.close()
     return manifest
 
 
-def _write(table: type[models.Model], member: IO[bytes]) -> int:
-    """Write every row by its key, and count them; a few are in memory at a time, of files only one."""
-    fields, number = table._meta.concrete_fields, 0
+def _write(table: type[models.Model], member: IO[bytes]) -> None:
+    """Write every row by its key; a few are in memory at a time, of files only one."""
+    fields = table._meta.concrete_fields
     has_files = any(isinstance(field, models.BinaryField) for field in fields)
-
-    def rows() -> Iterator[models.Model]:
-        nonlocal number
-        for row in table._base_manager.order_by("pk").iterator(chunk_size=1 if has_files else 200):
-            yield row
-            number += 1
-
+    rows = table._base_manager.order_by("pk").iterator(chunk_size=1 if has_files else 200)
     with io.TextIOWrapper(member, encoding="utf-8") as text:
-        serialize("jsonl", rows(), stream=text, fields=[field.name for field in fields], cls=_Exact)
-    return number
+        serialize("jsonl", rows, stream=text, fields=[field.name for field in fields], cls=_Exact)
 
 
 @contextmanager

@@ -165,6 +165,7 @@ def _check_digits(values: Mapping[str, Any], field: str) -> None:
 
 
 def _verdict(*, surely: bool, perhaps: bool) -> Verdict:
+    """Return True for sure, else None for perhaps, else False."""
     return surely or (None if perhaps else False)
 
 

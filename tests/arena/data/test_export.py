@@ -254,39 +254,28 @@ def test_reading_takes_so_many_queries_for_any_rows(odd: Study, django_assert_nu
             assert list(export.rows(odd, what))
 
 
-def test_votes_about_a_text_that_changed_are_exported_and_counted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_opinions_about_a_text_that_changed_are_exported_and_counted(form: str, tmp_path: Path) -> None:
     study = make.make_study(slug="changed")
     prompt = make.make_prompt(study=study)
     one, other = (make.make_contestant(study=study, name=name) for name in "AB")
     old = make.make_completion(prompt=prompt, contestant=one, turns=["old"], is_current=False)
     second = make.make_completion(prompt=prompt, contestant=other)
     new = make.make_completion(prompt=prompt, contestant=one, turns=["new"], version=2)
-    ann = make.make_rater(slug="ann", study=study)
+    ann, question = make.make_rater(slug="ann", study=study), make.make_question(prompt=prompt)
     make.make_comparison(pair=make.make_pair(prompt=prompt, first=old, second=second), rater=ann, rating=1)
     make.make_comparison(
         pair=make.make_pair(prompt=prompt, first=second, second=new), rater=ann, rating=8, swapped=True
     )
-    assert export.about_old_texts(study) == 1
+    for text, score, answer in (old, 1, "yes"), (new, 2, "no"):
+        make.make_score(completion=text, rater=ann, value=score)
+        make.make_answer(completion=text, question=question, rater=ann, value=answer)
+    assert export.about_old_texts(study) == 3
     assert [row.get("repeat") for row in export.rows(study, "comparisons")] == [None, None]
-    copy = copied(study, tmp_path, "csv")
+    copy = copied(study, tmp_path, form)
     said = [(row["first"], row["rating"]) for row in export.rows(copy, "comparisons")]
     assert said == [("A", 1), ("A", 8)]
     assert [row["text"] for row in export.rows(copy, "completions")] == [second.turns[0], "new"]
-
-
-@pytest.mark.parametrize("form", ["csv", "jsonl"])
-def test_scores_of_a_text_that_changed_are_exported_and_counted(form: str, tmp_path: Path) -> None:
-    study = make.make_study(slug="changed")
-    prompt, author = make.make_prompt(study=study), make.make_contestant(study=study)
-    ann, question = make.make_rater(slug="ann", study=study), make.make_question(prompt=prompt)
-    for version, is_current in ((1, False), (2, True)):
-        text = make.make_completion(
-            prompt=prompt, contestant=author, version=version, is_current=is_current, turns=[str(version)]
-        )
-        make.make_score(completion=text, rater=ann, value=version)
-        make.make_answer(completion=text, question=question, rater=ann, value=["yes", "no"][is_current])
-    assert export.about_old_texts(study) == 2
-    copy = copied(study, tmp_path, form)
     assert [row["score"] for row in export.rows(copy, "scores")] == [1, 2]
     assert [row["answer"] for row in export.rows(copy, "answers")] == ["yes", "no"]
 

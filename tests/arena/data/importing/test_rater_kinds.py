@@ -111,22 +111,8 @@ def test_the_command_takes_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert kinds() == [("gpt-4", "judge")]
 
 
-@pytest.mark.parametrize(
-    ("name", "found"),
-    [
-        *(
-            (name, True)
-            for name in ("GPT4", "o3-mini", "qwen2.5-72b", "llm_judge", "Gemini-Pro", "autorater-1")
-        ),
-        *(
-            (name, False)
-            for name in ("ann", "worker-58", "user_17", "crowd", "annotator_1", "Mai", "R2D2", "x")
-        ),
-        *(
-            (name, False)
-            for name in ("anonymous", "expert", "Jane Doe", "5f2a9c", "bob@example.org", "Yiannis")
-        ),
-    ],
-)
-def test_names_that_look_like_models(name: str, found: bool) -> None:
-    assert looks_like_model(name) is found
+def test_names_that_look_like_models() -> None:
+    models = ["GPT4", "o3-mini", "qwen2.5-72b", "llm_judge", "Gemini-Pro", "autorater-1"]
+    people = ["ann", "worker-58", "user_17", "crowd", "annotator_1", "Mai", "R2D2", "x", "anonymous"]
+    people += ["expert", "Jane Doe", "5f2a9c", "bob@example.org", "Yiannis"]
+    assert list(filter(looks_like_model, models + people)) == models
