@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from arena.data import export, output
+from arena.data import export
 from arena.data.importing.imports import import_files
+from arena.files import output
 from arena.files.writing import WRITERS
 from arena.models import Comparison, Completion, CriterionRating, Rater, Reference, Study
 from arena.rules.subsets import TRAINING_SUBSET

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from arena.data import export, output
+from arena.data import export
 from arena.data.importing.imports import import_files
 from arena.demo.load import load_demo, open_demo
-from arena.files import writing
+from arena.files import output, writing
 from arena.models import Pair, Rater, Study
 from judging.panels.services import convene, create_panel
 from leaderboard.files import exports
