@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-from collections.abc import Callable
 from typing import Any
 
 from allauth.mfa.adapter import DefaultMFAAdapter
@@ -15,9 +14,10 @@ from allauth.mfa.utils import is_mfa_enabled
 from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.deprecation import MiddlewareMixin
 from django_htmx.http import HttpResponseClientRedirect
 
 from arena.pages.permissions import Visitor, is_staff
@@ -64,16 +64,10 @@ def is_required(user: Visitor) -> bool:
     return settings.REQUIRE_SECOND_FACTOR and is_staff(user)
 
 
-class SecondFactorMiddleware:
+class SecondFactorMiddleware(MiddlewareMixin):
     """Sends staff to set a second factor up, where it is required, before they see anything else."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self._set_up_first(request) or self.get_response(request)
-
-    def _set_up_first(self, request: HttpRequest) -> HttpResponse | None:
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
         if not settings.REQUIRE_SECOND_FACTOR or request.path.startswith(FREE):
             return None
         if not is_required(request.user) or is_mfa_enabled(request.user, [APP]):

@@ -1,10 +1,9 @@
 """503 and a sentence while the database is locked, away or full: whoever asked may ask again."""
 
-from collections.abc import Callable
-
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.utils.deprecation import MiddlewareMixin
 
 RETRY_SECONDS = 10
 BUSY = (
@@ -21,14 +20,8 @@ CONNECTION_ERRORS = ("08", "57P")
 """Beginnings of PostgreSQL's codes for a lost connection, or a server that starts or stops."""
 
 
-class BusyDatabaseMiddleware:
+class BusyDatabaseMiddleware(MiddlewareMixin):
     """Answers 503 with a sentence while the database is locked, away or full."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         sentence = trouble(exception) or (FULL if disk_is_full(exception) else "")

@@ -1,6 +1,6 @@
 """System checks: operator mistakes reported at start, and before tables are made."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -18,27 +18,23 @@ SEVERAL_MIGRATIONS: Final = "a72d8362"
 
 
 @register(SETTINGS)
-def check_arena_url(**_: Any) -> list[CheckMessage]:
+def check_settings(**_: Any) -> list[CheckMessage]:
+    found = [*_addresses(), *_work()]
+    return [*found, *_production()] if settings.PRODUCTION else found
+
+
+def _addresses() -> Iterator[CheckMessage]:
     url = urlsplit(settings.ARENA_URL)
-    if url.scheme in {"http", "https"} and url.hostname:
-        return []
-    return [
-        Error(
+    if url.scheme not in {"http", "https"} or not url.hostname:
+        yield Error(
             f'ARENA_URL is "{settings.ARENA_URL}", which is no web address.',
             hint="Use the address at which workers reach the arena, such as http://127.0.0.1:8000.",
             id="arena.E001",
         )
-    ]
-
-
-@register(SETTINGS)
-def check_judge_endpoints(**_: Any) -> list[CheckMessage]:
     hint = "Name hosts, such as llm.example.org, or addresses, such as https://llm.example.org/v1."
-    return [
-        Error(f'JUDGE_ENDPOINTS holds "{each}", which is no host.', hint=hint, id="arena.E006")
-        for each in settings.JUDGE_ENDPOINTS
-        if not _names_a_host(each)
-    ]
+    for each in settings.JUDGE_ENDPOINTS:
+        if not _names_a_host(each):
+            yield Error(f'JUDGE_ENDPOINTS holds "{each}", which is no host.', hint=hint, id="arena.E006")
 
 
 def _names_a_host(entry: str) -> bool:
@@ -49,82 +45,56 @@ def _names_a_host(entry: str) -> bool:
         return False
 
 
-SHORTEST_KEY = 32
-
-
-@register(SETTINGS)
-def check_broker(**_: Any) -> list[CheckMessage]:
+def _work() -> Iterator[CheckMessage]:
     scheme = settings.CELERY_BROKER_URL.partition("://")[0]
-    transport = scheme.partition("+")[0]  # redis+socket:// names a Unix socket
-    if transport in TRANSPORT_ALIASES:
-        return []
-    # The URL may hold a password, so the sentence shows its beginning alone.
-    hint = "Use memory:// or redis://host:port/0."
-    return [
-        Error(f'BROKER_URL begins with "{scheme[:20]}", which is not a broker.', hint=hint, id="arena.E005")
-    ]
-
-
-@register(SETTINGS)
-def check_worker(**_: Any) -> list[CheckMessage]:
-    found: list[CheckMessage] = []
+    if scheme.partition("+")[0] not in TRANSPORT_ALIASES:  # redis+socket:// names a Unix socket
+        # The URL may hold a password, so the sentence shows its beginning alone.
+        yield Error(
+            f'BROKER_URL begins with "{scheme[:20]}", which is not a broker.',
+            hint="Use memory:// or redis://host:port/0.",
+            id="arena.E005",
+        )
     if settings.EMBEDDED_WORKER and settings.WEB_WORKERS > 1:
-        found.append(
-            Error(
-                "WEB_WORKERS is more than 1, but the broker lives in the memory of one process.",
-                hint="Set BROKER_URL to a Redis server, or WEB_WORKERS=1.",
-                id="arena.E002",
-            )
+        yield Error(
+            "WEB_WORKERS is more than 1, but the broker lives in the memory of one process.",
+            hint="Set BROKER_URL to a Redis server, or WEB_WORKERS=1.",
+            id="arena.E002",
         )
-    sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
-    if sqlite and not settings.EMBEDDED_WORKER:
-        found.append(
-            Warning(
-                "The database is SQLite, but BROKER_URL invites workers of other processes and machines.",
-                hint="Set DATABASE_URL to a PostgreSQL database that every worker reaches.",
-                id="arena.W001",
-            )
+    if settings.DATABASES["default"]["ENGINE"].endswith("sqlite3") and not settings.EMBEDDED_WORKER:
+        yield Warning(
+            "The database is SQLite, but BROKER_URL invites workers of other processes and machines.",
+            hint="Set DATABASE_URL to a PostgreSQL database that every worker reaches.",
+            id="arena.W001",
         )
-    return found
 
 
-@register(SETTINGS)
-def check_production(**_: Any) -> list[CheckMessage]:
-    if not settings.PRODUCTION:
-        return []
-    found: list[CheckMessage] = []
+SHORTEST_KEY: Final = 32
+
+
+def _production() -> Iterator[CheckMessage]:
     if len(settings.SECRET_KEY) < SHORTEST_KEY:
-        found.append(
-            Error(
-                f"SECRET_KEY has {len(settings.SECRET_KEY)} characters; production needs {SHORTEST_KEY} "
-                "that nobody can guess.",
-                hint="Make one: python -c 'import secrets; print(secrets.token_urlsafe(50))'",
-                id="arena.E004",
-            )
+        yield Error(
+            f"SECRET_KEY has {len(settings.SECRET_KEY)} characters; production needs {SHORTEST_KEY} "
+            "that nobody can guess.",
+            hint="Make one: python -c 'import secrets; print(secrets.token_urlsafe(50))'",
+            id="arena.E004",
         )
     if settings.DEBUG:
-        found.append(Warning("DEBUG is on in production: errors show settings and code.", id="arena.W002"))
+        yield Warning("DEBUG is on in production: errors show settings and code.", id="arena.W002")
     if "*" in settings.ALLOWED_HOSTS:
-        found.append(
-            Warning("ALLOWED_HOSTS is *: anybody may make links with another host name.", id="arena.W003")
-        )
+        yield Warning("ALLOWED_HOSTS is *: anybody may make links with another host name.", id="arena.W003")
     if settings.SECURE_SSL_REDIRECT and settings.ARENA_URL.startswith("http://"):
-        found.append(
-            Warning(
-                "ARENA_URL is plain HTTP, which this arena redirects: judges cannot submit.",
-                hint="Set ARENA_URL to the https:// address, or SECURE_SSL_REDIRECT=false behind a proxy.",
-                id="arena.W005",
-            )
+        yield Warning(
+            "ARENA_URL is plain HTTP, which this arena redirects: judges cannot submit.",
+            hint="Set ARENA_URL to the https:// address, or SECURE_SSL_REDIRECT=false behind a proxy.",
+            id="arena.W005",
         )
     if settings.EMBEDDED_WORKER:
-        found.append(
-            Warning(
-                "BROKER_URL is in memory: one web process does all the work.",
-                hint="Set BROKER_URL to a Redis server to add workers.",
-                id="arena.W004",
-            )
+        yield Warning(
+            "BROKER_URL is in memory: one web process does all the work.",
+            hint="Set BROKER_URL to a Redis server to add workers.",
+            id="arena.W004",
         )
-    return found
 
 
 @register(Tags.database)

@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Any
 
 from celery import Celery, current_app, signals
 from celery.worker import WorkController, state
@@ -34,7 +34,7 @@ class Worker:
     def __init__(self, queues: Iterable[str]) -> None:
         queues = list(queues)
         self._lanes = [_Lane(queue) for queue in queues]
-        self._askers = [asker(queue) for queue in queues if queue in settings.DOORS]
+        self._askers = [_asker(queue) for queue in queues if queue in settings.DOORS]
         self._sweeper = Sweeper()
 
     def start(self) -> None:
@@ -75,19 +75,10 @@ class Worker:
         return is_asking and self._sweeper.is_alive() and all(lane.thread.is_alive() for lane in self._lanes)
 
 
-class Asker(Protocol):
-    """What asks models for a queue in threads of its own (judging.worker.worker.Worker)."""
-
-    def start(self) -> None: ...
-    def stop(self, timeout: float = 0.0) -> None: ...
-    def is_alive(self) -> bool: ...
-
-
-def asker(queue: str) -> Asker:
-    found: Asker = import_string(settings.ASKER)(
-        import_string(settings.DOORS[queue]), settings.QUEUES[queue], queue
-    )
-    return found
+def _asker(queue: str) -> Any:
+    """Return what asks models for a queue in threads of its own (judging.worker.worker.Worker)."""
+    door = import_string(settings.DOORS[queue])
+    return import_string(settings.ASKER)(door, settings.QUEUES[queue], queue)
 
 
 class _Lane:
