@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -47,12 +47,17 @@ def redact(text: str) -> str:
 
 def redact_all(value: Any) -> Any:
     """The same for every text in lists and dictionaries."""
+    return in_texts(value, redact)
+
+
+def in_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Change every text in lists and dictionaries."""
     if isinstance(value, str):
-        return redact(value)
+        return change(value)
     if isinstance(value, dict):
-        return {key: redact_all(each) for key, each in value.items()}
+        return {key: in_texts(each, change) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [redact_all(each) for each in value]
+        return [in_texts(each, change) for each in value]
     return value
 
 

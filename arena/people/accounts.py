@@ -152,7 +152,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 class Labelled(forms.Form):
     """A form of the library with our labels."""
 
-    labels: dict[str, str] = {}
+    labels = {
+        "email": "Email address",
+        "oldpassword": "Current password",
+        "password1": "New password",
+        "password2": "Repeat the new password",
+    }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -171,27 +176,19 @@ class SignInForm(Labelled, allauth_forms.LoginForm):  # type: ignore[misc]
 
 
 class ChangePasswordForm(Labelled, allauth_forms.ChangePasswordForm):  # type: ignore[misc]
-    labels = {
-        "oldpassword": "Current password",
-        "password1": "New password",
-        "password2": "Repeat the new password",
-    }
-
-
-class SetPasswordForm(Labelled, allauth_forms.SetPasswordForm):  # type: ignore[misc]
-    labels = {"password1": "New password", "password2": "Repeat the new password"}
+    pass
 
 
 class ResetPasswordKeyForm(Labelled, allauth_forms.ResetPasswordKeyForm):  # type: ignore[misc]
-    labels = SetPasswordForm.labels
+    pass
 
 
 class ResetPasswordForm(Labelled, allauth_forms.ResetPasswordForm):  # type: ignore[misc]
-    labels = {"email": "Email address"}
+    pass
 
 
 class AddEmailForm(Labelled, allauth_forms.AddEmailForm):  # type: ignore[misc]
-    labels = {"email": "Email address"}
+    pass
 
 
 class ReauthenticateForm(Labelled, allauth_forms.ReauthenticateForm):  # type: ignore[misc]

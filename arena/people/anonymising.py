@@ -3,6 +3,7 @@
 import re
 import secrets
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 from django import forms
@@ -36,6 +37,7 @@ from arena.models import (
     StudyEvent,
 )
 from arena.models.invariants import REMOVED
+from arena.monitoring.redacting import in_texts
 from arena.pages.operating import show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operable, operator
 from arena.people.sessions import end_sessions
@@ -156,20 +158,9 @@ def _forget_in_notes(studies: list[Study], names: list[str]) -> None:
     pattern = re.compile(whole_words, re.IGNORECASE)
     for rows, field in _notes(studies):
         for pk, said in list(rows.values_list("pk", field)):
-            clean = _without(said, pattern)
+            clean = in_texts(said, partial(pattern.sub, GONE))
             if clean != said:
                 rows.filter(pk=pk).update(**{field: clean})
-
-
-def _without(value: Any, pattern: re.Pattern[str]) -> Any:
-    """A JSON value with every text in it cleaned."""
-    if isinstance(value, str):
-        return pattern.sub(GONE, value)
-    if isinstance(value, list):
-        return [_without(one, pattern) for one in value]
-    if isinstance(value, dict):
-        return {name: _without(one, pattern) for name, one in value.items()}
-    return value
 
 
 def _forget_account(user: Any, names: list[str]) -> None:

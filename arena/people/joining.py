@@ -93,14 +93,6 @@ def join_by_sign_up(study: Study, user: Visitor) -> Membership:
     return membership
 
 
-@transaction.atomic
-def open_account(make_user: Callable[[], Visitor], join: Callable[[Visitor], Membership]) -> Visitor:
-    """A new account that has joined; none if joining fails."""
-    user = make_user()
-    join(user)
-    return user
-
-
 def _join(study: Study, user: Visitor, role: Role) -> tuple[Membership, bool]:
     """The membership, and whether it was made now."""
     if role is Role.RATER and Study.objects.filter(pk=study.pk, closed_at__isnull=False).exists():
@@ -226,12 +218,16 @@ def _consent(study: Study, role: Role, sent: Mapping[str, str], *, is_asked: boo
 
 
 @transaction.atomic
-def _agreed(user: Visitor, admit: Callable[[Visitor], Membership], consent: Consent | None) -> Membership:
-    membership = admit(user)
+def admit(
+    account: Callable[[], Visitor], join: Callable[[Visitor], Membership], consent: Consent | None = None
+) -> Visitor:
+    """Have an account join; one that is made for it is not there if joining fails."""
+    user = account()
+    membership = join(user)
     if consent:
         membership.consent, membership.consented_at = consent.text, timezone.now()
         membership.save(update_fields=["consent", "consented_at"])
-    return membership
+    return user
 
 
 def _open(
@@ -239,7 +235,7 @@ def _open(
     study: Study,
     role: Role,
     membership: Membership | None,
-    admit: Callable[[Visitor], Membership],
+    join: Callable[[Visitor], Membership],
 ) -> HttpResponse:
     """Join with the account in use, or with a new one."""
     is_sent = request.method == "POST"
@@ -247,14 +243,8 @@ def _open(
     consent = _consent(study, role, request.POST, is_asked=is_sent)
     refused = consent is not None and not consent.is_given
     if is_sent and (form is None or form.is_valid()) and not refused:
-        admitted = partial(_agreed, admit=admit, consent=consent)
         try:
-            user: Visitor = request.user
-            if form is None:
-                admitted(user)
-            else:
-                user = open_account(form.save, admitted)
-                login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+            user = admit(form.save if form else lambda: request.user, join, consent)
         except JoiningError as error:
             return _closed_door(request, str(error), GONE)
         except IntegrityError:
@@ -264,6 +254,7 @@ def _open(
         else:
             response = redirect(_inside(study, _membership(user, study.slug)))
             if form is not None:
+                login(request, user, backend="django.contrib.auth.backends.ModelBackend")
                 remember_browser(request, response, user.get_username())
             return response
     context = {

@@ -52,15 +52,6 @@ def change_role(membership: Membership, role: Role, by: Visitor) -> bool:
     return True
 
 
-@transaction.atomic
-def withdraw(invitation: Invitation, by: Visitor) -> bool:
-    valid = Invitation.objects.filter(pk=invitation.pk, revoked_at__isnull=True)
-    withdrawn = bool(valid.update(revoked_at=timezone.now()))
-    if withdrawn:
-        record(Kind.INVITATION, by, f"Link {invitation.pk} withdrawn.", study=invitation.study)
-    return withdrawn
-
-
 LONGEST_NOTE = 1000
 
 
@@ -171,10 +162,6 @@ def _groups_of(study: Study) -> QuerySet[RaterGroup]:
     return RaterGroup.objects.filter(ours | Q(raters=None)).distinct()
 
 
-class RoleForm(forms.Form):
-    role = forms.ChoiceField(choices=Role.choices)
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def people(request: OperatorRequest) -> HttpResponse:
@@ -217,7 +204,9 @@ def _described(link: Invitation) -> str:
 @operator
 def withdraw_link(request: OperatorRequest, link: int) -> HttpResponse:
     found = get_object_or_404(Invitation, pk=link, study=request.study)
-    withdraw(found, request.user)
+    with transaction.atomic():
+        if Invitation.objects.filter(pk=found.pk, revoked_at=None).update(revoked_at=timezone.now()):
+            record(Kind.INVITATION, request.user, f"Link {found.pk} withdrawn.", study=request.study)
     messages.success(request, "Link withdrawn. Nobody can join with it.")
     return redirect("operate-people", slug=request.study.slug)
 
@@ -226,12 +215,11 @@ def withdraw_link(request: OperatorRequest, link: int) -> HttpResponse:
 @operator
 def role(request: OperatorRequest, member: int) -> HttpResponse:
     found = get_object_or_404(Membership, pk=member, study=request.study)
-    form = RoleForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, "Please choose a role from the list.")
-        return redirect("operate-people", slug=request.study.slug)
+    wanted = request.POST.get("role")
     try:
-        changed = change_role(found, Role(form.cleaned_data["role"]), request.user)
+        if wanted not in Role.values:
+            raise MemberError("Please choose a role from the list.")
+        changed = change_role(found, Role(wanted), request.user)
         messages.success(request, "Role changed." if changed else "Nothing was changed.")
     except MemberError as error:
         messages.error(request, str(error))

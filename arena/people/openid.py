@@ -34,18 +34,7 @@ from arena.audit.recording import Kind, record
 
 log = logging.getLogger(__name__)
 
-SIGNED_WITH: Final = (
-    "RS256",
-    "RS384",
-    "RS512",
-    "PS256",
-    "PS384",
-    "PS512",
-    "ES256",
-    "ES384",
-    "ES512",
-    "EdDSA",
-)
+SIGNED_WITH: Final = ("EdDSA", *(f"{kind}{bits}" for kind in ("RS", "PS", "ES") for bits in (256, 384, 512)))
 """Signatures with a public key; with others, the key that the provider publishes would be the secret."""
 
 KINDS: Final = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}

@@ -95,7 +95,7 @@ def test_a_use_lost_in_a_race_leaves_no_account() -> None:
     invitation, _ = link()
     Invitation.objects.update(uses=1)  # somebody else was faster; this object does not know
     with pytest.raises(joining.JoiningError, match="used up"):
-        joining.open_account(make.make_user, lambda user: joining.join_by_invitation(invitation, user))
+        joining.admit(make.make_user, lambda user: joining.join_by_invitation(invitation, user))
     assert not get_user_model().objects.exists()
     assert not Membership.objects.exists()
 
@@ -182,32 +182,12 @@ def test_raters_get_slugs_of_their_own_once() -> None:
     assert rater_of(users[0]) == raters[0]
 
 
-def test_many_wrong_passwords_lock_the_name(client: Client, settings: Any) -> None:
-    make.make_user(username="eve", password="right one")
-    for _ in range(settings.AXES_FAILURE_LIMIT):
-        answer = client.post(reverse("account_login"), {"username": "eve", "password": "wrong"})
-    assert answer.status_code == 429
-    assert "Too many attempts" in answer.content.decode()
-    right = client.post(reverse("account_login"), {"username": "eve", "password": "right one"})
-    assert right.status_code == 429
-
-
 def test_sign_in_leads_where_one_wanted_to_go(client: Client) -> None:
     make.make_user(username="eve", password="right one")
     sent = {"username": "eve", "password": "right one"}
     for wanted, place in ((reverse("rate"), "rate"), ("https://evil.example/", "home")):
         answer = Client().post(reverse("account_login"), sent | {"next": wanted})
         assert answer.headers["Location"] == reverse(place)
-
-
-def test_account_pages_work_and_missing_pages_look_like_ours(client: Client) -> None:
-    client.force_login(make.make_user())
-    for name in ("account", "account_change_password", "mfa_index"):
-        assert "password" in client.get(reverse(name)).content.decode()
-    assert client.post(reverse("account_logout")).status_code == 302
-    answer = client.get("/no-such-page/")
-    assert answer.status_code == 404
-    assert "Page not found" in answer.content.decode()
 
 
 def test_a_rater_who_joins_a_group_changes_what_it_says_of_studies_rated_before() -> None:
