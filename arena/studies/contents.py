@@ -138,10 +138,8 @@ def pairs(request: OperatorRequest) -> HttpResponse:
 
 
 def known_pairs(study: Study) -> QuerySet[Pair]:
-    sides = ("prompt", "first__contestant", "second__contestant")
-    texts = [f"{side}__{field}" for side in ("first", "second") for field in ("turns", "extra")]
-    found = Pair.objects.filter(prompt__study=study).exclude(gold="").select_related(*sides)
-    return found.defer(*texts).order_by("-use", "pk")
+    known = Pair.objects.filter(prompt__study=study).exclude(gold="")
+    return counts.listed(known).order_by("-use", "pk")
 
 
 class BenchmarksField(LinesField):

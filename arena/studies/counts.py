@@ -88,6 +88,13 @@ def _pairs(study: Study) -> QuerySet[Pair]:
     return Pair.objects.filter(prompt__study=study, use=Pair.Use.RATE).order_by()
 
 
+def listed(pairs: QuerySet[Pair]) -> QuerySet[Pair]:
+    """Pairs with what lists name of them, and without their texts."""
+    texts = [f"{side}__{field}" for side in ("first", "second") for field in ("turns", "extra")]
+    rows = pairs.select_related("prompt", "first__contestant", "second__contestant")
+    return rows.defer(*texts, "prompt__turns", "prompt__input")
+
+
 def wanted_by_category(study: Study) -> dict[str, Wanted]:
     """Return what people are still to compare, by category of the prompt."""
     category = "prompt__category"

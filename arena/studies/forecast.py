@@ -49,16 +49,11 @@ class Pace:
         return self.comparisons < ENOUGH
 
     @property
-    def hours_left(self) -> float | None:
-        """None if nobody rates."""
-        return self.left / self.per_hour if self.comparisons else None
-
-    @property
     def words(self) -> str:
-        """Say how long the rest takes, if known."""
-        hours = self.hours_left
-        if hours is None:
+        """Say how long the rest takes; "" if nobody rates."""
+        if not self.comparisons:
             return ""
+        hours = self.left / self.per_hour
         if hours < 1:
             return "less than an hour"
         if hours < 48:

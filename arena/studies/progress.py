@@ -146,13 +146,8 @@ def _done(study: Study) -> Iterator[tuple[int, str, int, int, datetime, float | 
 
 
 def by_pair(study: Study) -> QuerySet[Pair]:
-    texts = [f"{side}__{field}" for side in ("first", "second") for field in ("turns", "extra")]
-    return (
-        Pair.objects.filter(prompt__study=study, use="rate")
-        .select_related("prompt", "first__contestant", "second__contestant")
-        .defer(*texts, "prompt__turns", "prompt__input")
-        .order_by("people_ratings", "pk")
-    )
+    pairs = Pair.objects.filter(prompt__study=study, use="rate")
+    return counts.listed(pairs).order_by("people_ratings", "pk")
 
 
 def flags_of(study: Study, *, settled: bool) -> QuerySet[Flag]:

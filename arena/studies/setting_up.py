@@ -5,7 +5,6 @@ from typing import Final
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -17,7 +16,7 @@ from arena.audit.recording import Kind, record
 from arena.models import Study
 from arena.pages.addresses import OTHER_STUDY
 from arena.pages.operating import INVALID, refused_if_taken, show
-from arena.pages.permissions import OperatorRequest, is_staff, operable, operator
+from arena.pages.permissions import OperatorRequest, is_staff, operable, operator, staff_only
 from arena.rating.progress import why_nothing
 from arena.rating.tasks import TASKS
 from arena.studies import steps
@@ -40,11 +39,8 @@ def studies(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-@login_required
+@staff_only
 def new(request: HttpRequest) -> HttpResponse:
-    if not is_staff(request.user):
-        raise PermissionDenied
     form = NewStudyForm(request.POST or None)
     with refused_if_taken(form, "slug", OTHER_STUDY):
         if form.is_valid():
