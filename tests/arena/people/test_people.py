@@ -1,15 +1,13 @@
-"""Invitation links, roles, decisions about a study, and imports by operators without staff rights."""
+"""Invitation links, roles, and decisions about a study."""
 
 from datetime import timedelta
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from arena.data.uploads import jobs
-from arena.models import Contestant, ImportJob, Invitation, Membership, Prompt, RaterGroup, Role, Study
+from arena.models import Invitation, Membership, RaterGroup, Role, Study
 from arena.people import joining
 from arena.people.members import InvitationForm
 from tests import factories as make
@@ -150,34 +148,3 @@ def test_pausing_takes_a_click_and_closing_a_tick(operator: Client, study: Study
     assert "the-operator" in text
     assert study.events.count() == 2
     assert operator.post(page("operate-state"), {"kind": "exploded"}).status_code == 422
-
-
-def test_an_operator_imports_without_staff_rights(operator: Client, study: Study) -> None:
-    line = b'{"id": "rain", "instruction": "Write a line about rain."}\n'
-    sent = {"uploads": SimpleUploadedFile("prompts.jsonl", line)}
-    started = operator.post(page("operate-import"), sent)
-    job = ImportJob.objects.get()
-    assert started["Location"] == page("operate-import-job", job.pk)
-    jobs.check(job.pk)
-    text = operator.get(started["Location"]).content.decode()
-    assert "You can import 1 record" in text
-    assert "/admin/" not in text
-    job.refresh_from_db()
-    operator.post(started["Location"], {"apply": "1", "seen": job.touched_at.isoformat()})
-    jobs.apply(job.pk)
-    done = operator.get(started["Location"]).content.decode()
-    assert "Imported" in done
-    assert Prompt.objects.filter(study=study, external_id="rain").exists()
-    assert page("operate-study") in done
-
-
-def test_hostile_names_are_text(operator: Client, study: Study) -> None:
-    hostile = "<img src=x onerror=alert(1)>"
-    Contestant.objects.filter(study=study).update(organisation=hostile)
-    make.make_prompt(study=study, external_id=hostile, category=hostile, turns=[hostile])
-    make.make_member(study, name=hostile)
-    Invitation.objects.create(study=study, note=hostile)
-    for name in ("prompts", "contestants", "completions", "people", "progress"):
-        text = operator.get(page(f"operate-{name}")).content.decode()
-        assert "<img" not in text
-        assert "&lt;img" in text

@@ -116,35 +116,20 @@ def test_an_unwritable_folder(tmp_path: Path) -> None:
         bootstrap.require_writable(Path("/proc"))
 
 
-def test_nothing_is_installed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_installed_twice_and_a_venv_that_works_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bootstrap, "ROOT", tmp_path)
     monkeypatch.setattr(bootstrap, "VENV", tmp_path)
     monkeypatch.setattr(bootstrap, "venv_works", lambda: True)
-    installed: list[str] = []
-    monkeypatch.setattr(bootstrap, "uv_install", lambda path: installed.append(path.read_text()) is None)
-    requirements = tmp_path / "requirements.txt"
-    for text in ("one", "one", "two", "two"):
-        requirements.write_text(text)
-        bootstrap.install()
-    assert installed == ["one", "two"]
-
-
-def test_a_venv_that_works_is_never_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Requirements of several files share it, and what one takes out another may have left there."""
-    monkeypatch.setattr(bootstrap, "ROOT", tmp_path)
-    monkeypatch.setattr(bootstrap, "VENV", tmp_path)
-    monkeypatch.setattr(bootstrap, "venv_works", lambda: True)
-    module = tmp_path / "lib" / "python3.11" / "site-packages" / "pkg_resources"
     done: list[str] = []
     monkeypatch.setattr(bootstrap, "make_venv", lambda: done.append("made"))
-    monkeypatch.setattr(bootstrap, "uv_install", lambda path: done.append(path.name) is None)
-    module.mkdir(parents=True)
-    for name in ("requirements.txt", "requirements-dev.txt", "requirements.txt", "requirements-dev.txt"):
-        (tmp_path / name).write_text(name)
-        bootstrap.install(name)
-        if name == "requirements-dev.txt" and module.exists():
-            module.rmdir()
-    assert done == ["requirements.txt", "requirements-dev.txt"]
+    monkeypatch.setattr(bootstrap, "uv_install", lambda path: done.append(path.read_text()) is None)
+    for name in ("requirements.txt", "requirements-dev.txt"):  # which share it
+        for text in ("one", "one", "two", "two"):
+            (tmp_path / name).write_text(text)
+            bootstrap.install(name)
+    assert done == ["one", "two"] * 2
 
 
 def test_pip_installs_where_uv_cannot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

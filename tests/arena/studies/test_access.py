@@ -89,13 +89,6 @@ def test_nothing_is_changed_by_others(
     assert not Question.objects.filter(text="Is it mine?").exists()
 
 
-def test_an_operator_of_another_study_is_a_stranger_here(study: Study, operator: Client) -> None:
-    other = make.make_study(slug="lakes")
-    for name in ("operate-study", "operate-progress", "operate-state", "operate-import"):
-        assert operator.get(reverse(name, args=[study.slug])).status_code == 200
-        assert operator.get(reverse(name, args=[other.slug])).status_code == 404
-
-
 def test_rows_of_another_study_are_out_of_reach(operator: Client) -> None:
     other = make.make_small_study()
     link = Invitation.objects.create(study=other)

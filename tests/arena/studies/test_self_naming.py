@@ -53,16 +53,6 @@ def test_a_choice_is_recorded_once(naming: Study, signed_in: Callable[[str], Cli
     assert event.note == "Leave them out. Before: Show them as they are."
 
 
-@pytest.mark.parametrize("sent", [{"naming": "burn"}, {"naming": ""}])
-def test_an_unknown_choice(naming: Study, signed_in: Callable[[str], Client], sent: dict[str, str]) -> None:
-    answer = signed_in("operator").post(f"/operate/{naming.slug}/names/", sent)
-    assert answer.status_code == 422
-    assert "Choose from the list." if sent["naming"] else "This field is required." in answer.content.decode()
-    naming.refresh_from_db()
-    assert naming.naming == "show"
-    assert not StudyEvent.objects.filter(study=naming).exists()
-
-
 def test_names_can_be_looked_for_again(naming: Study, signed_in: Callable[[str], Client]) -> None:
     Completion.objects.filter(prompt__study=naming).update(telling=[])
     client = signed_in("operator")

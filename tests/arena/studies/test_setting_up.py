@@ -335,15 +335,3 @@ def test_pairs_want_what_is_left_beyond_what_is_there(study: Study) -> None:
     wanted = counts.wanted(study)
     assert (wanted.left, wanted.beyond, wanted.percent) == (15, 1, 16)
     assert counts.Wanted().percent == 0
-
-
-def test_the_pages_cost_the_same_number_of_queries_however_much_there_is(
-    operator: Client, study: Study, django_assert_max_num_queries: Any
-) -> None:
-    for _ in range(30):
-        prompt = make.make_prompt(study=study)
-        for contestant in study.contestants.all():
-            make.make_completion(prompt=prompt, contestant=contestant)
-    for name in ("study", "completions", "prompts", "requirements", "contestants", "pairs"):
-        with django_assert_max_num_queries(20):
-            assert operator.get(page(f"operate-{name}")).status_code == 200

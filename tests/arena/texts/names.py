@@ -18,19 +18,8 @@ from arena.texts.author_names import Named, NameFinder
 
 FAMILIES: Final = (
     *("Nightjar", "Wren", "Rook", "StarFinch", "Open-Heron", "Yi", "Command", "Luminous", "Ai2-Tern"),
-    *(
-        "Claude",
-        "Vicuna",
-        "Falcon",
-        "Koala",
-        "Llama",
-        "Mistral",
-        "GPT",
-        "Gemini",
-        "PaLM",
-        "Dolly",
-        "Jurassic",
-    ),
+    *("Claude", "Vicuna", "Falcon", "Koala", "Llama", "Mistral", "GPT", "Gemini", "PaLM", "Dolly"),
+    "Jurassic",
 )
 MAKERS: Final = ("", "", "", "Aviary/", "Heath Labs ")
 SIZES: Final = ("", "", "7B", "13b", "1.5B", "8x7B", "(13B)", "405B", "70M")
@@ -39,24 +28,14 @@ SUFFIXES: Final = ("", "", "chat", "instruct", "hf", "Chat-HF", "it", "turbo", "
 MARKS: Final = (" ", "-", "_", ".")
 
 PHRASINGS: Final = (
-    *(
-        "{name}",
-        "I am {name}.",
-        "As {name}, I cannot say.",
-        "{name}: Rain taps on the roof.",
-        "Hi, {name} here!",
-    ),
+    *("{name}", "I am {name}.", "As {name}, I cannot say.", "{name}: Rain taps on the roof."),
+    "Hi, {name} here!",
     *("Written by {name}.", "**{name}**\n\nIt rains.", "_{name}_", "({name})", "[{name}]", "`{name}`"),
     *("### {name}", '{{"model": "{name}"}}', "<{name}>", "{name}'s answer is 4.", "— {name}", "@{name}, no."),
     *("It rains. {name} thinks so, too.", "Ich bin {name}.", "Generated with {name}, in 2 seconds"),
     *("I am {lower}.", "thanks for asking {lower}", "{upper}", "YOU ASKED {upper}!", "This is {spaced}."),
-    *(
-        "My name is {spaced}",
-        "model={hyphened};",
-        "by {hyphened}",
-        "from {underscored} with love",
-        "{short} says no.",
-    ),
+    *("My name is {spaced}", "model={hyphened};", "by {hyphened}", "from {underscored} with love"),
+    "{short} says no.",
 )
 
 
