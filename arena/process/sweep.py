@@ -53,24 +53,18 @@ def _only_sweeper() -> Iterator[bool]:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK_NUMBER])
 
 
-class Sweeper:
+class Sweeper(threading.Thread):
     """A thread that sweeps every settings.SWEEP_SECONDS."""
 
     def __init__(self) -> None:
+        super().__init__(name="sweeper", daemon=True)
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
 
     def stop(self, timeout: float | None = None) -> None:
         self._stopping.set()
-        self._thread.join(timeout)
+        self.join(timeout)
 
-    def is_alive(self) -> bool:
-        return self._thread.is_alive()
-
-    def _run(self) -> None:
+    def run(self) -> None:
         while True:
             try:
                 sweep_once()

@@ -63,7 +63,7 @@ class Worker:
             each.stop()
         self._sweeper.stop(min(timeout / 2, 1))
         for lane in self._lanes:
-            lane.thread.join(max(until - time.monotonic(), 0))
+            lane.join(max(until - time.monotonic(), 0))
         for each in self._askers:
             each.stop(max(until - time.monotonic(), 0))
         # As it stops, each lane has celery set this to a few seconds and then to what it was. Lanes that stop
@@ -71,8 +71,7 @@ class Worker:
         socket.setdefaulttimeout(None)
 
     def is_alive(self) -> bool:
-        is_asking = all(each.is_alive() for each in self._askers)
-        return is_asking and self._sweeper.is_alive() and all(lane.thread.is_alive() for lane in self._lanes)
+        return all(each.is_alive() for each in (*self._askers, self._sweeper, *self._lanes))
 
 
 def _asker(queue: str) -> Any:
@@ -81,21 +80,18 @@ def _asker(queue: str) -> Any:
     return import_string(settings.ASKER)(door, settings.QUEUES[queue], queue)
 
 
-class _Lane:
+class _Lane(threading.Thread):
     """One queue with its slots. Begins again when Celery gives up, as it may do when Redis goes away."""
 
     def __init__(self, queue: str) -> None:
+        super().__init__(name=f"worker-{queue}", daemon=True)
         self.stopping = threading.Event()
-        self.thread = threading.Thread(target=self._run, name=f"worker-{queue}", daemon=True)
         self._queue = queue
         # An app for each, because an app knows only one set of queues to take from.
         self._app = Celery("arena", set_as_current=False, fixups=[])
         self._app.config_from_object("django.conf:settings", namespace="CELERY")
 
-    def start(self) -> None:
-        self.thread.start()
-
-    def _run(self) -> None:
+    def run(self) -> None:
         while not self.stopping.is_set():
             try:
                 self._take_tasks()
