@@ -12,10 +12,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from io import TextIOWrapper
 from typing import Any, Final
 
 from django.conf import settings
+from django.core.management.base import CommandError
 from django.core.wsgi import get_wsgi_application
 from django.db import connections
 
@@ -40,12 +40,8 @@ FILES: Final = 4 * MOST_CONNECTIONS
 STOPS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
-class ServerError(Exception):
-    """The server cannot start; the message is one sentence."""
-
-
 def serve() -> None:
-    """Serve until SIGINT, SIGTERM or SIGHUP. Raises ServerError."""
+    """Serve until SIGINT, SIGTERM or SIGHUP. Raises CommandError."""
     with _listening() as listener, only_server():
         if settings.METRICS_DIR:
             shutil.rmtree(settings.METRICS_DIR, ignore_errors=True)  # counts of processes that are gone
@@ -73,7 +69,7 @@ def _listening() -> Iterator[socket.socket]:
             dualstack_ipv6=is_v6 and socket.has_dualstack_ipv6(),
         )
     except OSError as error:
-        raise ServerError(
+        raise CommandError(
             f"Cannot listen on {settings.HOST}:{settings.PORT} ({os.strerror(error.errno or 0)}); "
             "stop what runs there or choose another port with PORT=8001."
         ) from error
@@ -82,21 +78,21 @@ def _listening() -> Iterator[socket.socket]:
 
 
 @contextmanager
-def only_server() -> Iterator[TextIOWrapper | None]:
-    """Lock the database: two embedded workers would take each other's work for lost. Raises ServerError."""
+def only_server() -> Iterator[None]:
+    """Lock the database: two embedded workers would take each other's work for lost. Raises CommandError."""
     if not settings.EMBEDDED_WORKER:
-        yield None
+        yield
         return
     digest = hashlib.sha256(settings.DATABASE_URL.encode()).hexdigest()[:12]
     with (settings.VAR_DIR / f"serve-{digest}.lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise ServerError(
+            raise CommandError(
                 "Another arena is already serving this database; stop it first, or give this one its own "
                 "VAR_DIR."
             ) from error
-        yield file
+        yield
 
 
 def _allow_files() -> None:

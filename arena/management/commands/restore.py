@@ -1,19 +1,16 @@
 from argparse import ArgumentParser
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
-
-from django.conf import settings
 
 from arena.backup.archive import BackupError, checked
 from arena.backup.restoring import content, restore
 from arena.management.command import ArenaCommand
-from arena.process.serve import ServerError, only_server
+from arena.process.serve import only_server
 
 
 class Command(ArenaCommand):
     help = "Fill an empty database with a backup. Stop the web server and the workers first."
-    refusals = (BackupError, ServerError)
+    refusals = (BackupError,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", metavar="FILE.zip", help="what the command backup wrote")
@@ -32,7 +29,7 @@ class Command(ArenaCommand):
             manifest = checked(path)
             self.stdout.write(f"{path} is whole: {manifest}, made by version {manifest.version}.")
             return
-        with only_server() if settings.EMBEDDED_WORKER else nullcontext():
+        with only_server():
             before, manifest = restore(path, replace=options["replace"])
         if options["replace"]:
             self.stdout.write(f"Deleted: {before}.")
