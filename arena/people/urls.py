@@ -12,42 +12,35 @@ from arena.people import anonymising, openid
 from arena.people.accounts import ResetFromMail, account, where_mail_is_set_up
 
 
-def _form(title: str, button: str, **more: str) -> dict[str, object]:
-    """A page that is a form and little else."""
-    return {
-        "template_name": "account/form.html",
-        "extra_context": {"title": title, "button": button, **more},
-    }
+def _page(template: str, title: str, **more: str) -> dict[str, object]:
+    """A page that is a form, or says something, and little else."""
+    return {"template_name": f"account/{template}.html", "extra_context": {"title": title, **more}}
 
 
-_RESET = _form(
+_RESET = _page(
+    "form",
     "Reset your password",
-    "Send a link",
+    button="Send a link",
     lede="Enter the email address of your account. We will send you a link to choose a new password.",
 )
-_SENT = {
-    "template_name": "account/said.html",
-    "extra_context": {
-        "title": "Check your mail",
-        "lede": "We have sent a mail to this address. If it does not arrive, look in your spam folder or ask "
-        "the operator.",
-    },
-}
-_WAS_RESET = {
-    "template_name": "account/said.html",
-    "extra_context": {"title": "Password changed", "lede": "Sign in with your new password."},
-}
-_INACTIVE = {
-    "template_name": "account/said.html",
-    "extra_context": {"title": "Account closed", "lede": "This account is closed. Ask the operator why."},
-}
-_REMOVE_APP = _form(
+_SENT = _page(
+    "said",
+    "Check your mail",
+    lede="We have sent a mail to this address. If it does not arrive, look in your spam folder or ask the "
+    "operator.",
+)
+_WAS_RESET = _page("said", "Password changed", lede="Sign in with your new password.")
+_INACTIVE = _page("said", "Account closed", lede="This account is closed. Ask the operator why.")
+_REMOVE_APP = _page(
+    "form",
     "Remove the second factor",
-    "Remove",
+    button="Remove",
     lede="Afterwards your password is enough to sign in, and the recovery codes stop working.",
 )
-_NEW_CODES = _form("New recovery codes", "Make new codes", lede="Your old codes stop working.")
-_AGAIN = "Confirm who you are"
+_NEW_CODES = _page("form", "New recovery codes", button="Make new codes", lede="Your old codes stop working.")
+_CONFIRM = _page("form", "Confirm who you are", button="Confirm")
+_PASSWORD = _page("form", "Change password", button="Change password")
+_CODE = _page("form", "Enter your code", button="Sign in")
 
 urlpatterns = [
     path("", account, name="account"),
@@ -55,16 +48,8 @@ urlpatterns = [
     path("sign-out/", LogoutView.as_view(), name="account_logout"),
     path("new/", RedirectView.as_view(pattern_name="rate"), name="account_signup"),
     path("inactive/", TemplateView.as_view(**_INACTIVE), name="account_inactive"),
-    path(
-        "confirm/",
-        accounts.ReauthenticateView.as_view(**_form(_AGAIN, "Confirm")),
-        name="account_reauthenticate",
-    ),
-    path(
-        "password/",
-        accounts.PasswordChangeView.as_view(**_form("Change password", "Change password")),
-        name="account_change_password",
-    ),
+    path("confirm/", accounts.ReauthenticateView.as_view(**_CONFIRM), name="account_reauthenticate"),
+    path("password/", accounts.PasswordChangeView.as_view(**_PASSWORD), name="account_change_password"),
     path("password/none/", RedirectView.as_view(pattern_name="account"), name="account_set_password"),
     path(
         "password/reset/",
@@ -109,14 +94,10 @@ urlpatterns = [
         recovery_codes.GenerateRecoveryCodesView.as_view(**_NEW_CODES),
         name="mfa_generate_recovery_codes",
     ),
-    path(
-        "second-factor/code/",
-        second_factor.AuthenticateView.as_view(**_form("Enter your code", "Sign in")),
-        name="mfa_authenticate",
-    ),
+    path("second-factor/code/", second_factor.AuthenticateView.as_view(**_CODE), name="mfa_authenticate"),
     path(
         "second-factor/confirm/",
-        second_factor.ReauthenticateView.as_view(**_form(_AGAIN, "Confirm")),
+        second_factor.ReauthenticateView.as_view(**_CONFIRM),
         name="mfa_reauthenticate",
     ),
     path(

@@ -113,7 +113,7 @@ def split_thinking(text: str) -> tuple[str, str]:
         finals = list(FINAL_CHANNEL.finditer(text))
         at = finals[-1].end() if finals else len(text)
         return text[:at], text[at:]
-    begun = found.end() if (found := _STARTS.match(text)) else 0
+    begun = _after_tokens(text, 0)
     first = _FIRST.match(text, begun)
     thinking, answer = _without(_PARTS, text, first.end() if first else begun)
     if first:
@@ -129,7 +129,7 @@ def split_thinking(text: str) -> tuple[str, str]:
     if not thinking:
         return "", text
     wrapped = _WRAPPED.fullmatch(answer)
-    answer = wrapped[2] if wrapped else answer[found.end() if (found := _STARTS.match(answer)) else 0 :]
+    answer = wrapped[2] if wrapped else answer[_after_tokens(answer, 0) :]
     return "\n".join(thinking), answer.lstrip()
 
 
