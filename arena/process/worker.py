@@ -44,7 +44,7 @@ class Worker:
         close_old_connections()
         state.should_stop = None
         for each in (signals.task_prerun, signals.task_postrun):
-            each.connect(_close_old_connections)
+            each.connect(close_old_connections)
         current_app.loader.import_default_modules()
         for lane in self._lanes:
             lane.start()
@@ -135,7 +135,3 @@ def work(queues: Iterable[str]) -> None:
     asked.wait()
     worker.stop(settings.WORKER_STOP_SECONDS)
     os._exit(0)  # threads that still wait for a model are cut off; their calls are asked again
-
-
-def _close_old_connections(**_: object) -> None:
-    close_old_connections()

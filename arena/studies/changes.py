@@ -134,7 +134,8 @@ def _store(row: Any, study: Study, by: Visitor, names: Collection[str]) -> list[
     row.save(update_fields=found)
     for field in changed:
         note = _note(field, getattr(stored, field.name), getattr(row, field.name))
-        record(kind_of(field.name), by, f"{_about(stored)}{note}", study=study)
+        kind = Kind.NAMING if field.name == "naming" else Kind.SETTING
+        record(kind, by, f"{_about(stored)}{note}", study=study)
     return found
 
 
@@ -150,10 +151,6 @@ def _about(row: Any) -> str:
 def _plain_lines(value: Any) -> Any:
     """The text with the line ends of files: that browsers send others is no change."""
     return value.replace("\r\n", "\n") if isinstance(value, str) else value
-
-
-def kind_of(name: str) -> Kind:
-    return Kind.NAMING if name == "naming" else Kind.SETTING
 
 
 def _note(field: "Field[Any, Any]", before: Any, now: Any) -> str:

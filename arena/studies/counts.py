@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, QuerySet, Sum
 
-from arena.models import Completion, Contestant, Pair, Prompt, Rater, Role, Study
+from arena.models import Completion, Contestant, Pair, Prompt, Rater, Study
 from arena.models.querysets import CompletionQuerySet, RaterQuerySet
 from arena.rating.offering_texts import TASKS, asked_texts, given
 
@@ -150,10 +150,6 @@ def wanted_by_task(study: Study) -> dict[str, dict[str, Wanted]]:
         kind: texts_wanted(study, kind) if kind in TASKS else wanted_by_category(study)
         for kind in study.tasks
     }
-
-
-def people_in(study: Study) -> int:
-    return study.memberships.filter(role__in=[Role.RATER, Role.OPERATOR], paused_at=None).count()
 
 
 def judges_in(study: Study) -> RaterQuerySet:

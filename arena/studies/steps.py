@@ -95,7 +95,7 @@ def _requirements(study: Study) -> Finding:
 
 
 def _people(study: Study) -> Finding:
-    people = counts.people_in(study)
+    people = study.memberships.exclude(role=Role.VIEWER).filter(paused_at=None).count()
     links = sum(not why_not(link) for link in study.invitations.all())
     sign_up_open = study.sign_up_open and not study.is_closed
     if not (people or links or sign_up_open):
