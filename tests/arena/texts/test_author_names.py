@@ -10,8 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.models import Assignment, Completion, Contestant, Study
-from arena.rating import planning, screen
-from arena.rating.assignments import claim
+from arena.rating import screen
 from arena.texts.author_names import HIDDEN, NameFinder, in_context, mask
 from arena.texts.self_naming import find_names, shown_turns
 from judging.models import JudgeRun, RunAssignment
@@ -183,24 +182,3 @@ def test_people_and_judges_are_shown_the_same_text(naming: str, shown: str) -> N
     asked = Assignment.objects.for_page().get(pk=asked.pk)
     work = Work(RunAssignment(run=run, assignment=asked))
     assert list(work.texts.first) == [shown]
-
-
-@pytest.mark.django_db
-def test_completions_that_tell_can_be_left_out() -> None:
-    study, made = telling_study(naming="exclude")
-    quiet = {completion.pk for completion in made if completion.turns[0] in ("Hello.", "I am Bard.")}
-    everything = {completion.pk for completion in made}
-    assert set(Completion.objects.rateable_in(study).values_list("pk", flat=True)) == everything
-    find_names(study)
-    assert set(Completion.objects.rateable_in(study).values_list("pk", flat=True)) == quiet
-    assert {completion.pk for completion in Completion.objects.telling(study)} == everything - quiet
-
-    judge = make_judge()
-    assert planning.preview(study, judge.rater).pairs == 2
-    rater = make_member(study)
-    offered = claim(study, rater)
-    assert {offered.pair.first_id, offered.pair.second_id} <= quiet
-
-    Study.objects.filter(pk=study.pk).update(naming="show")
-    study.refresh_from_db()
-    assert planning.preview(study, judge.rater).pairs == 12
