@@ -124,17 +124,6 @@ def test_the_list_holds_what_one_operates_and_staff_make_studies(signed_in: Call
         assert signed_in(visitor).get(reverse("operate-new")).status_code == status
 
 
-@pytest.mark.parametrize("visitor", VISITORS)
-def test_who_may_see_a_private_board(study: Study, signed_in: Callable[[str], Client], visitor: str) -> None:
-    sees = visitor in ("viewer", "operator", "staff")
-    client = signed_in(visitor)
-    for name in ("study", "study-raters", "study-data", "study-results"):
-        assert client.get(reverse(name, args=[study.slug])).status_code == (200 if sees else 404)
-    assert ("Rivers" in client.get("/").content.decode()) is sees
-    header = client.get(reverse("methodology")).content.decode()
-    assert ('href="/operate/"' in header) is (visitor in ("operator", "staff"))
-
-
 @pytest.mark.parametrize(("visitor", "grouped"), [("operator", False), ("staff", True)])
 def test_groups_that_all_studies_share_are_for_staff(
     study: Study, signed_in: Callable[[str], Client], visitor: str, grouped: bool
