@@ -83,7 +83,8 @@ class _Commit:
         locked = about.select_for_update(no_key=True, of=("self",)).order_by("pk")
         calls = {call.pk: call for call in locked}
         self._all = results
-        self._results = [(calls[each.call], each) for each in results if each.call in calls]
+        first = {each.call: each for each in reversed(results)}  # a call ends once, with what was told first
+        self._results = [(call, first[pk]) for pk, call in calls.items()]
         own = Exists(about.filter(run=OuterRef("run"), assignment=OuterRef("assignment")))
         # A run that asked may have been cancelled, and another one wait for the assignment now.
         rows = with_texts().filter(own | Q(run__in=JudgeRun.objects.active()))

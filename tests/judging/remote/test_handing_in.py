@@ -1,0 +1,68 @@
+"""Handing in what came of calls: each ends once, is paid once, and nothing odd costs a reply."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from arena.models import Comparison
+from judging.models import JudgeCall, Purse
+from judging.runs.lifecycle import plan_run, start_run
+from tests import factories as make
+from tests.judging.remote.test_texts import Elsewhere
+
+pytestmark = pytest.mark.django_db
+
+HANDED_IN = "/assignments/replied/"
+COST = Decimal("0.00028")  # of 100 tokens read and 10 written
+COUNTED = {"prompt_tokens": 100, "completion_tokens": 10}
+SIX: dict[str, Any] = {"reply": {"text": "6", **COUNTED}}
+TWO: dict[str, Any] = {"reply": {"text": "2", **COUNTED}}
+UNCOUNTED: dict[str, Any] = {"reply": {"text": "6"}}
+TIMEOUT: dict[str, Any] = {"failure": {"kind": "timeout"}}
+
+
+@pytest.fixture
+def far(client: Client) -> Elsewhere:
+    """A judge elsewhere with a remote run of one pair, within budgets."""
+    make.make_price()
+    judge = make.make_judge(max_tokens=100)
+    study = make.make_small_study(prompts=1, contestants=2)
+    run = start_run(study, judge, remote=True, budget=Decimal(1))
+    plan_run(run.pk)
+    return Elsewhere(client, judge.rater)
+
+
+def claimed(far: Elsewhere) -> dict[str, Any]:
+    found = far.claim()
+    return {
+        "assignment": found["assignment"],
+        **{name: found["request"][name] for name in ("key", "attempt")},
+    }
+
+
+@pytest.mark.parametrize(
+    ("told", "state", "rating"),
+    [
+        ([SIX, SIX], "replied", 6),
+        ([SIX] * 100, "replied", 6),
+        ([SIX, TWO], "replied", 6),
+        ([TWO, SIX], "replied", 2),
+        ([UNCOUNTED, UNCOUNTED], "replied", 6),
+        ([SIX, TIMEOUT], "replied", 6),
+        ([TIMEOUT, SIX], "failed", None),
+    ],
+)
+def test_a_call_that_is_told_of_twice_at_once_ends_and_is_paid_once(
+    far: Elsewhere, told: list[dict[str, Any]], state: str, rating: int | None
+) -> None:
+    name = claimed(far)
+    reply = far.post(HANDED_IN, {"replies": [{**name, **each} for each in told]})
+    assert (reply.status_code, len(reply.json()["results"])) == (200, len(told))
+    call, purse = JudgeCall.objects.get(), Purse.objects.get()
+    assert (call.state, call.error_kind) == (state, "timeout" if state == "failed" else "")
+    assert call.cost == COST or told[0] in (UNCOUNTED, TIMEOUT)
+    assert (purse.spent, purse.reserved, call.reserved) == (call.cost, 0, 0)
+    assert call.cost
+    assert list(Comparison.objects.values_list("rating", flat=True)) == [rating] * (rating is not None)
