@@ -39,7 +39,7 @@ OF_REQUEST = ("model", "messages", "temperature", "max_tokens", "options", "logp
 
 
 class ClaimIn(Schema):
-    """Whose turn it is."""
+    """Body of a claim: which worker asks, and for which study."""
 
     model_config = {"extra": "forbid", "json_schema_extra": {"examples": [{"study": "demo"}]}}
 
@@ -126,7 +126,7 @@ class AssignmentOut(Schema):
 
 
 class RenewIn(Schema):
-    """Which call is still under way."""
+    """Body of a renewal: the call that is still under way."""
 
     model_config = {"extra": "forbid"}
 
@@ -142,15 +142,10 @@ class LeaseOut(Schema):
     lease_seconds: float
 
 
-class FailureIn(Schema):
-    """Why there is no answer."""
+class FailureOfModelIn(Schema):
+    """Failure of a call: why there is no reply."""
 
-    model_config = {
-        "extra": "forbid",
-        "json_schema_extra": {
-            "examples": [{"kind": "timeout", "detail": "No reply in 120 s.", "attempt": 1}]
-        },
-    }
+    model_config = {"extra": "forbid"}
 
     kind: str = Field(
         pattern=KIND,
@@ -159,6 +154,21 @@ class FailureIn(Schema):
     detail: Annotated[Name, Field(max_length=600)] = ""
     retryable: bool = Field(True, description="Whether asking again can help.")
     retry_after: Name = Field("", max_length=100, description="The endpoint's Retry-After, as sent.")
+
+    @property
+    def error(self) -> NoReplyError:
+        return NoReplyError(self.kind, self.detail, retryable=self.retryable, retry_after=self.retry_after)
+
+
+class FailureIn(FailureOfModelIn):
+    """Body of a report that there is no answer, and why."""
+
+    model_config = {
+        "json_schema_extra": {
+            "examples": [{"kind": "timeout", "detail": "No reply in 120 s.", "attempt": 1}]
+        },
+    }
+
     key: Key | None = FROM_REQUEST
     attempt: Attempt | None = FROM_REQUEST
     seconds: Seconds | None = Field(None, description="Time it took to fail.")
@@ -168,7 +178,7 @@ class FailureIn(Schema):
 
 
 class RepliedIn(Schema):
-    """The reply to one question of several."""
+    """Body with the reply to one question of several."""
 
     model_config = {
         "extra": "forbid",
@@ -206,19 +216,8 @@ class ReplyOfModelIn(Schema):
     )
 
 
-class FailureOfModelIn(Schema):
-    """Why there is no reply."""
-
-    model_config = {"extra": "forbid"}
-
-    kind: str = Field(pattern=KIND)
-    detail: Annotated[Name, Field(max_length=600)] = ""
-    retryable: bool = True
-    retry_after: Name = Field("", max_length=100)
-
-
 class ResultIn(Schema):
-    """What came of a claimed call: a reply, or why there is none."""
+    """Result of a claimed call: a reply, or why there is none."""
 
     model_config = {"extra": "forbid"}
 
@@ -232,8 +231,7 @@ class ResultIn(Schema):
     @property
     def result(self) -> Reply | NoReplyError:
         if self.reply is None:
-            failure = dict(vars(self.failure or FailureOfModelIn(kind="internal", retry_after="")))
-            return NoReplyError(failure.pop("kind"), failure.pop("detail"), **failure)
+            return self.failure.error if self.failure else NoReplyError("internal", "")
         return Reply(**{**vars(self.reply), "tokens": unpacked(self.reply.tokens)})
 
 
@@ -246,7 +244,7 @@ class ResultsIn(Schema):
 
 
 class ResultOut(Schema):
-    """What became of a call."""
+    """Outcome of a call that was handed in."""
 
     assignment: str
     outcome: str = Field(description="scored or unscored, where all replies are there.")
@@ -254,13 +252,13 @@ class ResultOut(Schema):
 
 
 class ResultsOut(Schema):
-    """What became of the calls, in their order."""
+    """Outcomes of the calls, in their order."""
 
     results: list[ResultOut]
 
 
 class StateOut(Schema):
-    """What has become of the assignment."""
+    """State of the assignment after a report."""
 
     assignment: str
     state: Annotated[Assignment.State, written_out(Assignment.State)]
@@ -268,7 +266,7 @@ class StateOut(Schema):
 
 
 class JudgeOut(Schema):
-    """What a judge worker needs to know of its judge, and what is left to do."""
+    """A judge as its worker needs to know it, and how much is left to do."""
 
     slug: str
     name: str
@@ -402,6 +400,11 @@ def _request(claimed: Claimed) -> RequestOut:
     )
 
 
+def _refused(error: LeaseLostError | NotAllowedError) -> Status[object]:
+    status = 409 if isinstance(error, LeaseLostError) else 403
+    return Status(status, ErrorOut(detail=str(error), field="assignment"))
+
+
 def _left(leased_until: datetime) -> float:
     return max(0.0, (leased_until - timezone.now()).total_seconds())
 
@@ -415,10 +418,8 @@ def renew(request: HttpRequest, assignment: str, given: RenewIn) -> Status[objec
         leased_until = remote_services.renew(
             rater_of(request), assignment, CallName(given.key, given.attempt)
         )
-    except LeaseLostError as error:
-        return Status(409, ErrorOut(detail=str(error), field="assignment"))
-    except NotAllowedError as error:
-        return Status(403, ErrorOut(detail=str(error), field="assignment"))
+    except (LeaseLostError, NotAllowedError) as error:
+        return _refused(error)
     lease = LeaseOut(assignment=assignment, leased_until=leased_until, lease_seconds=_left(leased_until))
     return Status(200, lease)
 
@@ -456,10 +457,8 @@ def report_reply(request: HttpRequest, assignment: str, given: RepliedIn) -> Sta
             given.expected,
             given.call.model_dump(mode="json", exclude_none=True),
         )
-    except LeaseLostError as error:
-        return Status(409, ErrorOut(detail=str(error), field="assignment"))
-    except NotAllowedError as error:
-        return Status(403, ErrorOut(detail=str(error), field="assignment"))
+    except (LeaseLostError, NotAllowedError) as error:
+        return _refused(error)
     return Status(200, StateOut(assignment=assignment, state=Assignment.State(found.state), due_at=due_at))
 
 
@@ -470,13 +469,13 @@ def report_failure(request: HttpRequest, assignment: str, given: FailureIn) -> S
         found, due_at = remote_services.report_failure(
             rater_of(request),
             assignment,
-            NoReplyError(given.kind, given.detail, retryable=given.retryable, retry_after=given.retry_after),
+            given.error,
             name=CallName(given.key, given.attempt),
             seconds=given.seconds,
             record=given.call.model_dump(mode="json", exclude_none=True) if given.call else {},
         )
     except NotAllowedError as error:
-        return Status(403, ErrorOut(detail=str(error), field="assignment"))
+        return _refused(error)
     return Status(200, StateOut(assignment=assignment, state=Assignment.State(found.state), due_at=due_at))
 
 

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from django.conf import settings
 from django.db import transaction
@@ -22,9 +22,9 @@ from judging.endpoints.client import NoReplyError, Reply, refusal
 from judging.judges.asked import AskedModel
 from judging.models.requests import StandingRequest
 from judging.runs import limiting
+from judging.runs.heartbeat import this_worker
 from judging.runs.lifecycle import FAILED_ALIKE, failed_alike
 from judging.runs.limiting import EndedCall, Limits
-from judging.runs.process import this_worker
 from judging.runs.summary import kind_of_failure
 from judging.spending.budgets import HOW_TO_ASK_AGAIN, why_no_more
 from judging.spending.purses import prices_of, reserve, settle
@@ -36,14 +36,6 @@ Row = TypeVar("Row", bound=StandingRequest)
 FOR_OTHERS: Final = timedelta(seconds=10)  # until calls in flight may have left a budget more room
 LONGEST_ERROR: Final = 600
 MOST_ABANDONED: Final = 10  # attempts of a request, which may be what stops the process
-
-
-class _Call(NamedTuple, Generic[Row]):
-    """A claimed request: its row with the attempt, the model that is asked, and when it was."""
-
-    row: Row
-    model: AskedModel
-    started_at: datetime
 
 
 class Requests(ABC, Generic[Row]):
@@ -102,7 +94,7 @@ class Requests(ABC, Generic[Row]):
         if row is None:
             return False
         row.state, row.due_at, row.abandoned = State.WAITING, timezone.now(), row.abandoned + 1
-        _settle(row)
+        settle([row])
         if row.abandoned >= MOST_ABANDONED:
             _refuse(row, "The arena stopped each time before the reply was stored.")
         row.save()
@@ -122,8 +114,12 @@ class Requests(ABC, Generic[Row]):
 
     def replied(self, ended: Sequence[Ended]) -> None:
         for each in ended:
-            call: _Call[Row] = each.call
-            self._end(call.row, EndedCall(call.row, call.model, call.started_at, each.result))
+            row, model, started_at = each.call
+            done = EndedCall(row, model, started_at, each.result)
+            if isinstance(each.result, Reply):
+                self._commit(row, done, each.result)
+            else:
+                self._put_back(row, done, each.result)
 
     def _held(self, pk: int) -> QuerySet[Row]:
         """A request, locked from now on."""
@@ -158,9 +154,8 @@ class Requests(ABC, Generic[Row]):
                 held.worker = this_worker()
                 held.currency = price.currency if price else ""
                 ask, about = partial(self.ask, held, model, messages), f"{self.about} {pk}"
-                tasks.append(
-                    Task(_Call(held, model, timezone.now()), ask, about, model.lease.total_seconds())
-                )
+                claimed = held, model, timezone.now()
+                tasks.append(Task(claimed, ask, about, model.lease.total_seconds()))
             elif why := why_no_more(granted, HOW_TO_ASK_AGAIN):
                 _refuse(held, why)
             else:
@@ -169,12 +164,6 @@ class Requests(ABC, Generic[Row]):
         if why:
             self._refuse_alike(held, why)
         return tasks
-
-    def _end(self, row: Row, ended: EndedCall) -> None:
-        if isinstance(ended.result, Reply):
-            self._commit(row, ended, ended.result)
-        else:
-            self._put_back(row, ended, ended.result)
 
     @transaction.atomic
     def _commit(self, row: Row, ended: EndedCall, reply: Reply) -> None:
@@ -193,7 +182,7 @@ class Requests(ABC, Generic[Row]):
         self.keep(held, reply)
         limiting.end([ended])
         if not is_late:
-            _settle(held)
+            settle([held])
         held.save()
 
     def _put_back(self, row: Row, ended: EndedCall, error: NoReplyError) -> None:
@@ -205,7 +194,7 @@ class Requests(ABC, Generic[Row]):
                 [outage] = limiting.end([ended])
                 held.failures += outage is None
                 held.state, held.error_kind, held.error = State.FAILED, error.kind, said[:LONGEST_ERROR]
-                _settle(held)
+                settle([held])
                 if again := limiting.next_try(error, held.failures, outage):
                     held.state, held.due_at = State.WAITING, again
                 else:
@@ -234,14 +223,6 @@ def _refuse(row: StandingRequest, why: str) -> None:
     row.state, row.finished_at = State.FAILED, timezone.now()
     row.error = f"Not asked. {why}"[:LONGEST_ERROR]
     row.save(update_fields=["state", "finished_at", "error"])
-
-
-def _settle(row: StandingRequest) -> None:
-    """Count what an attempt has cost beside those before; the row says how it ended."""
-    before = row.cost
-    settle([row])
-    if before is not None:
-        row.cost = before + (row.cost or 0)
 
 
 def kinds() -> list[Requests[Any]]:

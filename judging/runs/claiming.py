@@ -136,6 +136,11 @@ class _Plan:
     def assignment(self) -> int:
         return self.work.assignment.pk
 
+    @property
+    def makes_way(self) -> bool:
+        """True where others may be claimed, although nothing is to be asked about this one."""
+        return bool(self.reused or self.is_complete or (self.waits_for and not self.asked))
+
 
 class _OutdatedError(Exception):
     """What a plan rests on changed before it was written."""
@@ -172,7 +177,7 @@ class Claim:
         self._make_calls(plans, most)
         self._write(plans)
         claimed = [Claimed(plan.work, call, asked) for plan in plans for call, asked in plan.calls]
-        return claimed, not (gone or any(plan.reused or plan.is_complete for plan in plans))
+        return claimed, not (gone or any(plan.makes_way for plan in plans))
 
     def _locked(self, most: int) -> list[RunAssignment]:
         """The next assignments: those that were never put off before the others."""

@@ -102,7 +102,7 @@ class _Commit:
             self._end(call, result, asked[call.pk][0], outages.get(call.pk))
         settle(call for call, _ in ended)
         for call, _ in ended:
-            call.save(update_fields=OF_END)
+            call.save()
         said = {call.pk: self._keep_late(call, result) for call, result in late}
         wake({call.request_hash for call, _ in ended}, self._now)
         kept = [call for call, _ in late if call.has_replied]
@@ -233,29 +233,6 @@ def _refused_with(run: JudgeRun, model: AskedModel, kind: str) -> Iterable[Judge
     others = JudgeRun.objects.whole().filter(state=JudgeRun.State.RUNNING, remote=False, **of_key)
     return sorted({run, *others}, key=lambda run: run.pk)
 
-
-OF_END: Final = (
-    "state",
-    "raw_reply",
-    "refusal",
-    "finish_reason",
-    "model_returned",
-    "prompt_tokens",
-    "completion_tokens",
-    "reasoning_tokens",
-    "latency",
-    "finished_at",
-    "logprobs",
-    "expected",
-    "lacks_logprobs",
-    "error_kind",
-    "error",
-    "retry_at",
-    "in_outage",
-    "cost",
-    "reserved",
-)
-"""What the end of a call sets. Until then nobody else writes these columns."""
 
 OTHERS_FIRST: Final = timedelta(seconds=5)
 """How long a refused question waits, so that others show whether the endpoint refuses them as well."""

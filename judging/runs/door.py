@@ -20,7 +20,7 @@ from judging.runs import limiting
 from judging.runs.asking import ask
 from judging.runs.claiming import Claimed, claim
 from judging.runs.committing import Result, commit_each
-from judging.runs.process import this_worker
+from judging.runs.heartbeat import this_worker
 from judging.worker.arena import REFUSED, hand_in, handed_in
 from judging.worker.arena_client import ArenaReply
 from judging.worker.worker import Ended, Task

@@ -5,9 +5,13 @@ clock of another machine; whoever sees no change for a while, by its own clock, 
 """
 
 import logging
+import os
+import secrets
+import socket
 import threading
 import time
 from datetime import datetime
+from functools import cache
 from typing import Final
 
 from django.db import close_old_connections
@@ -16,12 +20,21 @@ from django.utils import timezone
 from arena.process.sweep import sweep_once
 from judging.models import JudgeCall, WorkerProcess
 from judging.models.requests import standing
-from judging.runs.process import this_worker
 
 logger = logging.getLogger(__name__)
 
 BEAT: Final = 2.0  # seconds
 SILENT: Final = 15.0  # seconds after which a process is taken for dead
+
+
+def this_worker() -> str:
+    """Name this process among all that ever ask models."""
+    return _name_of(os.getpid())
+
+
+@cache
+def _name_of(pid: int) -> str:
+    return f"{socket.gethostname()}:{pid}:{secrets.token_hex(4)}"
 
 
 class Heartbeat:

@@ -44,11 +44,11 @@ def check_usable(judge: Judge, study: Study, *, remote: bool = False) -> None:
             "slug, so that the two never mix."
         )
     check_wording(judge)
-    if remote:
-        _check_remote(judge)
-    elif judge.is_simulated:
+    if judge.is_simulated and remote:
+        raise JudgeError(f"{judge.name} is a simulated judge, so judge workers have no model to ask.")
+    if judge.is_simulated:
         _check_simulation(judge, study)
-    else:
+    elif not remote:
         _check_keys(judge)
 
 
@@ -65,11 +65,6 @@ def check_wording(judge: Judge) -> None:
             f"The wording of protocol {judge.protocol} has changed since {judge.name} was first asked. Add a "
             "new judge, so that ratings by different wordings never mix."
         )
-
-
-def _check_remote(judge: Judge) -> None:
-    if judge.is_simulated:
-        raise JudgeError(f"{judge.name} is a simulated judge, so judge workers have no model to ask.")
 
 
 def _check_keys(judge: Judge) -> None:
@@ -307,9 +302,8 @@ def pause_run(
     run: JudgeRun, why: str = "", by: Visitor | None = None, goes_on_at: datetime | None = None
 ) -> bool:
     """Ask nothing more for now, or until a time; False if the run is not queued or running."""
-    going_on = JudgeRun.objects.filter(pk=run.pk, state__in=[JudgeRun.State.QUEUED, JudgeRun.State.RUNNING])
     changes = {"state": JudgeRun.State.PAUSED, "error": why[:LONGEST_ERROR], "goes_on_at": goes_on_at}
-    paused = bool(going_on.update(**changes))
+    paused = bool(JudgeRun.objects.going_on().filter(pk=run.pk).update(**changes))
     if paused:
         _record(run, by, "paused", why)
     return paused

@@ -175,18 +175,13 @@ def room(judge: Judge) -> tuple[float, int]:
     return max(address.wait(NO_LIMITS, now), row.wait(endpoint, now)), row.free(endpoint)
 
 
-def outage_of(judge: Judge) -> Outage | None:
-    """Why the judge's model cannot be asked now."""
-    if judge.endpoint is None:
-        return None
-    row, address = _rows_of(judge.endpoint)
-    return address.outage or row.outage
-
-
 def outage_of_run(run: JudgeRun) -> Outage | None:
     """None while its endpoint answers, and where this arena asks nothing for it now."""
-    asked_here = run.state == JudgeRun.State.RUNNING and not run.remote
-    return outage_of(run.judge) if asked_here else None
+    endpoint = run.judge.endpoint
+    if endpoint is None or run.remote or run.state != JudgeRun.State.RUNNING:
+        return None
+    row, address = _rows_of(endpoint)
+    return address.outage or row.outage
 
 
 def told(outage: Outage) -> str:

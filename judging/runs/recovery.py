@@ -13,6 +13,7 @@ from judging.models import JudgeCall, JudgeRun, RunAssignment
 from judging.models.calls import JudgeCallQuerySet
 from judging.runs import queue
 from judging.runs.committing import end_abandoned, lock_assignments, reopen
+from judging.runs.heartbeat import this_worker
 from judging.runs.lifecycle import (
     LONGEST_ERROR,
     check_wording,
@@ -21,7 +22,6 @@ from judging.runs.lifecycle import (
     pause_run,
     resume_run,
 )
-from judging.runs.process import this_worker
 from judging.spending.purses import settle_deleted
 
 

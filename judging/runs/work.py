@@ -149,7 +149,7 @@ def with_texts() -> QuerySet[RunAssignment]:
 
 def with_calls(rows: Iterable[RunAssignment]) -> list[Work]:
     rows = list(rows)
-    runs = read_runs({row.run_id for row in rows})
+    runs = JudgeRun.objects.whole().in_bulk({row.run_id for row in rows})
     for row in rows:
         row.run = runs[row.run_id]
     calls: dict[int, list[JudgeCall]] = defaultdict(list)
@@ -200,11 +200,6 @@ def requirements(prompts: Iterable[int]) -> dict[int, dict[int, str]]:
     for prompt, position, text in questions.values_list("prompt", "position", "text"):
         asked[prompt][position] = text
     return asked
-
-
-def read_runs(ids: Collection[int]) -> dict[int, JudgeRun]:
-    """Runs with study and judge, by their id."""
-    return {run.pk: run for run in JudgeRun.objects.whole().filter(pk__in=ids)}
 
 
 def replies_among(calls: Iterable[JudgeCall]) -> dict[str, ReplyText]:

@@ -154,16 +154,17 @@ def _empty(limited: Sequence[Purse], bound: Decimal | None) -> Purse | None:
 
 def settle(calls: Iterable[PaidCall]) -> None:
     """Replace the reservations of ended calls by their costs; sets ``cost`` and ``reserved`` for the caller
-    to store.
+    to store. The cost of an attempt is added to that of the attempts before.
 
     For the transaction that commits the end. State, tokens and error_kind must be set.
     """
     released: dict[Payer, Decimal] = defaultdict(Decimal)
     spent: dict[Payer, Decimal] = defaultdict(Decimal)
     for call in calls:
-        call.cost = _cost(call)
+        before, cost = call.cost, _cost(call)
+        call.cost = cost if before is None else before + (cost or ZERO)
         released[call.payer] += call.reserved
-        spent[call.payer] += call.cost or ZERO
+        spent[call.payer] += cost or ZERO
         call.reserved = ZERO
     for payer, chain in _locked(payer for payer in released if released[payer] or spent[payer]).items():
         for purse in chain:

@@ -12,11 +12,10 @@ from judging.endpoints.keys import KeyVariableError, read_key
 from judging.endpoints.logprobs import may_be_verdict
 from judging.endpoints.openai_client import OpenAIClient
 from judging.endpoints.reaching import RefusedAddressError
-from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
+from judging.worker.arena_client import ArenaClient, ArenaReply
 from judging.worker.worker import AwayError, Ended, Task
 
-MOST_AT_ONCE: Final = 100
-MOST_BYTES: Final = 2_000_000  # bytes in one request; the arena reads 2.5 MB
+MOST_AT_ONCE: Final = 100  # results that the API takes in one request
 OUTCOMES: Final = (
     *("scored", "replies", "identical", "unscored"),
     *("calls without a reply", "too late", "refused"),
@@ -85,7 +84,7 @@ class Arena:
         self.was_refused = False  # by the endpoint, which pauses the run
 
     def look_up(self) -> JudgeInfo:
-        reply = self._asked(lambda: self._client.get(f"/judges/{self._judge}/"))
+        reply = self._client.get(f"/judges/{self._judge}/")
         if reply.status == 404:
             raise WorkerError(reply.detail)
         return JudgeInfo.of(_checked(reply, 200).body)
@@ -94,7 +93,7 @@ class Arena:
         tasks: list[Task] = []
         while len(tasks) < free:
             try:
-                reply = self._asked(lambda: self._client.post("/assignments/", {"worker": self._worker}))
+                reply = self._client.post("/assignments/", {"worker": self._worker})
                 if reply.status == 204:
                     break
                 tasks.append(self._task(_checked(reply, 201).body))
@@ -138,7 +137,7 @@ class Arena:
                 self._tell(f"The arena says of {one['assignment']}: {one['detail']}")
 
     def _post(self, body: bytes) -> ArenaReply:
-        reply = self._asked(lambda: self._client.post_bytes("/assignments/replied/", body))
+        reply = self._client.post_bytes("/assignments/replied/", body)
         if reply.status in (404, 405):
             raise WorkerError("The arena has an older version than this worker. Install the same version.")
         return reply if reply.status in REFUSED else _checked(reply, 200)
@@ -146,13 +145,6 @@ class Arena:
     def progress(self) -> str:
         counted = [f"{self.outcomes[name]} {name}" for name in OUTCOMES if self.outcomes[name]]
         return ", ".join(counted or ["0 scored"])
-
-    @staticmethod
-    def _asked(ask: Callable[[], ArenaReply]) -> ArenaReply:
-        try:
-            return ask()
-        except ArenaUnreachableError as error:
-            raise AwayError(str(error)) from error
 
 
 def _client(address: str, variable: str) -> OpenAIClient:
@@ -174,42 +166,19 @@ def _checked(reply: ArenaReply, *expected: int) -> ArenaReply:
 def hand_in(
     post: Callable[[bytes], ArenaReply], results: Sequence[dict[str, object]]
 ) -> Iterator[dict[str, Any]]:
-    """Hand in results in batches; yields what became of each. What the arena cannot read has failed."""
-    for batch, body in _batches(results):
-        reply = post(body)
-        if reply.status not in REFUSED:
-            results_of_batch = reply.body.get("results")
-            if not isinstance(results_of_batch, list) or len(results_of_batch) != len(batch):
-                raise AwayError("Another program answers at the arena's address")
-            yield from results_of_batch
-        elif len(batch) > 1:
-            yield from (found for each in batch for found in hand_in(post, [each]))
-        elif batch[0].pop("reply", None):
-            detail = f"the arena refuses the reply: {reply.detail}"[:600]
-            failure = {"kind": "refused_answer", "detail": detail, "retryable": False}
-            yield from hand_in(post, [batch[0] | {"failure": failure}])
-
-
-def _batches(
-    results: Sequence[dict[str, object]],
-) -> Iterator[tuple[list[dict[str, object]], bytes]]:
-    """Yield results that go together, with the body of their request."""
-    batch: list[dict[str, object]] = []
-    written: list[bytes] = []
-    for each in results:
-        own = json.dumps(each).encode()
-        total = sum(map(len, written)) + 2 * len(written)
-        if batch and (len(batch) == MOST_AT_ONCE or total + len(own) > MOST_BYTES):
-            yield batch, _body(written)
-            batch, written = [], []
-        batch.append(each)
-        written.append(own)
-    if batch:
-        yield batch, _body(written)
-
-
-def _body(written: Sequence[bytes]) -> bytes:
-    return b'{"replies": [' + b", ".join(written) + b"]}"
+    """Hand in results; yields what became of each. What the arena cannot read has failed."""
+    reply = post(json.dumps({"replies": results}).encode())
+    if reply.status not in REFUSED:
+        outcomes = reply.body.get("results")
+        if not isinstance(outcomes, list) or len(outcomes) != len(results):
+            raise AwayError("Another program answers at the arena's address")
+        yield from outcomes
+    elif len(results) > 1:  # one of them, or all together are too long
+        yield from (found for each in results for found in hand_in(post, [each]))
+    elif results[0].pop("reply", None):
+        detail = f"the arena refuses the reply: {reply.detail}"[:600]
+        failure = {"kind": "refused_answer", "detail": detail, "retryable": False}
+        yield from hand_in(post, [results[0] | {"failure": failure}])
 
 
 def handed_in(call: tuple[str, str, int], ended: Ended) -> dict[str, object]:

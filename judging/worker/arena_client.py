@@ -9,12 +9,14 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from judging.worker.worker import AwayError
+
 TIMEOUT: Final = 60  # seconds to wait for a reply
 LONGEST_REPLY = 64 * 2**20  # bytes; a claim holds two completions and the messages made of them
 LONGEST_DETAIL = 600
 
 
-class ArenaUnreachableError(Exception):
+class ArenaUnreachableError(AwayError):
     """The arena did not answer; the message names its address."""
 
 

@@ -12,9 +12,9 @@ from django.utils import timezone
 from judging import tasks
 from judging.models import JudgeRun, RateLimit, RunAssignment
 from judging.runs import queue
-from judging.runs.lifecycle import plan_run, start_run
 from judging.runs.recovery import sweep
 from tests.factories import make_judge, make_small_study, make_user
+from tests.judging.elsewhere import planned
 from tests.judging.endpoints.server import ChatServer
 from tests.judging.working import work_off
 
@@ -44,10 +44,7 @@ def staff(client: Client) -> Client:
 @pytest.fixture
 def run(messages: deque[Any]) -> JudgeRun:
     """A running run over two pairs."""
-    run = start_run(make_small_study(prompts=2, contestants=2), make_judge())
-    plan_run(run.pk)
-    run.refresh_from_db()
-    return run
+    return planned(make_judge(), make_small_study(prompts=2, contestants=2))
 
 
 @pytest.fixture

@@ -11,13 +11,10 @@ from tests.arena.process.processes import ROOT
 
 SEED = """
 from django.core.management import call_command
-from tests.factories import judge_with, make_question, make_small_study
+from tests.factories import judge_with, make_small_study
 from judging.judges.services import create_judge
 study = make_small_study(slug="pairs", prompts={prompts}, contestants={contestants})
-for prompt in study.prompts.all():
-    for _ in range({requirements}):
-        make_question(prompt=prompt)
-judge = judge_with(model="loopback", base_url="{url}", timeout=10, protocol="{protocol}")
+judge = judge_with(model="loopback", base_url="{url}", timeout=10)
 create_judge("loopback", "Loopback", judge)
 call_command("api_token", "loopback", "--label", "box")
 """
@@ -28,15 +25,9 @@ class Arena(processes.Arena):
 
     DEFAULTS = {"SWEEP_SECONDS": "1", "JUDGE_RETRY_SECONDS": "0.05"}
 
-    def seed(self, prompts: int, contestants: int, url: str, requirements: int = 0) -> str:
-        """A study "pairs", and a judge "loopback" at ``url``, which checks requirements if there are any.
-
-        The judge's token.
-        """
-        protocol = "requirements" if requirements else "likert"
-        seed = SEED.format(
-            prompts=prompts, contestants=contestants, url=url, requirements=requirements, protocol=protocol
-        )
+    def seed(self, prompts: int, contestants: int, url: str) -> str:
+        """A study "pairs", and a judge "loopback" at ``url``; the judge's token."""
+        seed = SEED.format(prompts=prompts, contestants=contestants, url=url)
         return self.run(seed).split()[-1]
 
     def judge(self, *options: str) -> "subprocess.Popen[str]":

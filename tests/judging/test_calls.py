@@ -41,7 +41,7 @@ def test_a_kind_of_call_lacks_nothing() -> None:
 
 WAY = """
 judges/asked judges/rights judges/services
-runs/lifecycle runs/door runs/claiming runs/work runs/asking runs/limiting runs/process
+runs/lifecycle runs/door runs/claiming runs/work runs/asking runs/limiting runs/heartbeat
 worker/worker worker/arena remote/api remote/services runs/committing runs/recording receivers
 spending/budgets spending/purses
 """

@@ -10,7 +10,7 @@ from judging.models import JudgeRun, RunAssignment
 from judging.runs.claiming import Claim, _OutdatedError
 from judging.runs.door import door as judging
 from judging.runs.door import task_of
-from judging.runs.process import this_worker
+from judging.runs.heartbeat import this_worker
 from judging.worker.worker import Door, Ended, Task, Worker
 
 

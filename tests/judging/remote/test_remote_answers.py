@@ -1,20 +1,18 @@
 """Answers of judge workers elsewhere settle the calls behind them, early, late and twice."""
 
-import json
-from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
-from arena.api.auth import issue_token
 from arena.models import Assignment, Comparison
 from judging.models import JudgeCall, JudgeRun
 from judging.runs import lifecycle
-from judging.runs.lifecycle import cancel_run, plan_run, start_run
+from judging.runs.lifecycle import cancel_run
 from judging.runs.recovery import sweep
 from tests.factories import make_judge, make_small_study
+from tests.judging.elsewhere import lose_leases, planned, request
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -33,23 +31,12 @@ class Elsewhere:
     """A judge worker on another machine, by hand."""
 
     def __init__(self, client: Client) -> None:
-        self._client = client
         self.judge = make_judge()
-        self._token = issue_token(self.judge.rater)
+        self.post = partial(request, client, self.judge.rater)
         self.run = self.new_run(make_small_study(prompts=1, contestants=2))
 
     def new_run(self, study: Any, *, remote: bool = True) -> JudgeRun:
-        run = start_run(study, self.judge, remote=remote)
-        plan_run(run.pk)
-        return run
-
-    def post(self, path: str, body: object) -> Any:
-        return self._client.post(
-            f"/api/v1{path}",
-            json.dumps(body),
-            content_type="application/json",
-            headers={"Authorization": f"Bearer {self._token}"},
-        )
+        return planned(self.judge, study, remote=remote)
 
     def claim(self) -> str:
         reply = self.post("/assignments/", {})
@@ -60,12 +47,6 @@ class Elsewhere:
         call = {**RECORD, "attempt": attempt, **record}
         body = {"assignment": name, "rating": rating, "raw_reply": f"{rating}\nB.", "call": call}
         return self.post("/comparisons/", body)
-
-    def lose_lease(self) -> None:
-        past = timezone.now() - timedelta(seconds=1)
-        Assignment.objects.filter(state="claimed").update(leased_until=past)
-        JudgeCall.objects.filter(state="in_flight").update(deadline=past)
-        assert sweep()["abandoned"] == 1
 
     def states(self) -> list[str]:
         return list(JudgeCall.objects.order_by("attempt").values_list("state", flat=True))
@@ -125,19 +106,9 @@ def test_the_same_answer_again_changes_nothing(elsewhere: Elsewhere) -> None:
     elsewhere.assert_one_answer(6)
 
 
-def test_a_late_answer_counts_and_is_not_asked_again(elsewhere: Elsewhere) -> None:
-    name = elsewhere.claim()
-    elsewhere.lose_lease()
-    assert elsewhere.states() == ["abandoned"]
-    assert elsewhere.answer(name).status_code == 201
-    assert elsewhere.states() == ["replied"]
-    assert elsewhere.post("/assignments/", {}).status_code == 204
-    elsewhere.assert_one_answer(6)
-
-
 def test_a_late_answer_while_another_worker_asks(elsewhere: Elsewhere) -> None:
     name = elsewhere.claim()
-    elsewhere.lose_lease()
+    assert lose_leases() == 1
     assert elsewhere.claim() == name
     assert elsewhere.states() == ["abandoned", "in_flight"]
     assert elsewhere.answer(name, attempt=1).status_code == 201
@@ -151,7 +122,7 @@ def test_a_late_answer_while_another_worker_asks(elsewhere: Elsewhere) -> None:
 
 def test_a_late_reply_that_says_otherwise_is_kept_for_the_record(elsewhere: Elsewhere) -> None:
     name = elsewhere.claim()
-    elsewhere.lose_lease()
+    assert lose_leases() == 1
     elsewhere.claim()
     elsewhere.answer(name, attempt=1)
     assert elsewhere.answer(name, rating=2, attempt=2).status_code == 409
@@ -163,7 +134,7 @@ def test_a_late_reply_that_says_otherwise_is_kept_for_the_record(elsewhere: Else
 
 def test_a_late_answer_after_the_assignment_failed(elsewhere: Elsewhere) -> None:
     name = elsewhere.claim()
-    elsewhere.lose_lease()
+    assert lose_leases() == 1
     elsewhere.claim()
     broken = {"kind": "http_400", "retryable": False, "attempt": 2}
     assert elsewhere.post(f"/assignments/{name}/failed/", broken).json()["state"] == "failed"
@@ -175,7 +146,7 @@ def test_a_late_answer_after_the_assignment_failed(elsewhere: Elsewhere) -> None
 @pytest.mark.parametrize("remote", [True, False])
 def test_a_late_answer_counts_for_the_run_that_waits_for_it(elsewhere: Elsewhere, remote: bool) -> None:
     name = elsewhere.claim()
-    elsewhere.lose_lease()
+    assert lose_leases() == 1
     cancel_run(elsewhere.run)
     elsewhere.new_run(elsewhere.run.study, remote=remote)
     assert elsewhere.answer(name).status_code == 201

@@ -1,13 +1,11 @@
 """Judge workers without a database, as processes of their own, against a real arena on a bad day."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -187,36 +185,3 @@ def test_100_pairs_survive_killed_workers_and_a_killed_arena(
     assert "in_flight" not in counts["calls"]
     assert any("No arena answers" in each for each in said)
     assert all("Done: " in each for each in said)
-
-
-CHECKS = 80  # 20 answers, each with 4 requirements
-KILLS = 2
-
-
-def test_conversations_go_on_after_killed_workers_and_ask_nothing_twice(tmp_path: Path) -> None:
-    arena = Arena(tmp_path, JUDGE_LEASE_SECONDS="6")
-    with ChatServer(lambda body: Answer("YES", delay=0.2)) as model:
-        token = arena.seed(prompts=4, contestants=5, url=model.url, requirements=4)
-        worker = Elsewhere(tmp_path / "box", arena, token)
-        arena.start()
-        try:
-            run = arena.judge("--remote")
-            until(lambda: worker.runs() > 0)
-            worker.start()
-            for number in range(1, KILLS + 1):
-                model.wait_for(20 * number)
-                worker.end(signal.SIGKILL)
-                worker.start()
-            worker.wait()
-            output, errors = run.communicate(timeout=PATIENCE)
-            assert "Run 1 is finished." in output, errors
-            calls = arena.query("SELECT messages, state FROM judging_judgecall")
-            answers = arena.query("SELECT id FROM arena_answer")
-        finally:
-            arena.kill()
-    asked = Counter(json.dumps(body["messages"]) for body in model.requests)
-    committed = Counter(messages for messages, state in calls if state == "replied")
-    lost = Counter(messages for messages, state in calls if state == "abandoned")
-    assert (len(answers), len(committed), committed.total()) == (CHECKS, CHECKS, CHECKS)
-    assert asked - committed <= lost
-    assert 0 < lost.total() <= KILLS * CONCURRENCY

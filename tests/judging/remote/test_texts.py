@@ -1,19 +1,15 @@
 """Single answers over the API: claims, and conversations of several questions with a judge elsewhere."""
 
-import json
-from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
-from arena.api.auth import issue_token
-from arena.models import Answer, Assignment, Rater, Score, Study
+from arena.models import Answer, Rater, Score, Study
 from judging.models import Judge, JudgeCall, JudgeRun
-from judging.runs.lifecycle import plan_run, start_run
-from judging.runs.recovery import sweep
 from tests import factories as make
+from tests.judging.elsewhere import lose_leases, planned, request
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 QUESTIONS = ("Is it short?", "Is it kind?", "Does it rhyme?")
@@ -34,16 +30,7 @@ class Elsewhere:
     """A program with a rater's token."""
 
     def __init__(self, client: Client, rater: Rater) -> None:
-        self._client = client
-        self._token = issue_token(rater)
-
-    def post(self, path: str, body: object) -> Any:
-        return self._client.post(
-            f"/api/v1{path}",
-            json.dumps(body),
-            content_type="application/json",
-            headers={"Authorization": f"Bearer {self._token}"},
-        )
+        self.post = partial(request, client, rater)
 
     def claim(self, study: Study | None = None) -> Any:
         reply = self.post("/assignments/", {"study": study.slug} if study else {})
@@ -91,7 +78,7 @@ def test_a_rater_scores_then_checks_every_answer_blindly(client: Client, study: 
 def judge(study: Study, messages: Any) -> Judge:
     """A judge that checks requirements one after the other, with a remote run over both answers."""
     judge = make.make_judge(slug="far", model="far-1", protocol="requirements")
-    plan_run(start_run(study, judge, remote=True).pk)
+    planned(judge, study, remote=True)
     messages.clear()
     return judge
 
@@ -123,10 +110,7 @@ def test_a_conversation_goes_on_question_by_question_and_the_arena_reads_it(far:
 
 def test_a_late_reply_counts_once(far: Elsewhere) -> None:
     claimed = far.claim()
-    past = timezone.now() - timedelta(seconds=1)
-    Assignment.objects.filter(state="claimed").update(leased_until=past)
-    JudgeCall.objects.update(deadline=past)
-    sweep()
+    lose_leases()
     again = far.claim()
     assert again["request"]["messages"] == claimed["request"]["messages"]
     assert [each["request"]["attempt"] for each in (claimed, again)] == [1, 2]
@@ -180,7 +164,7 @@ def test_only_claimed_questions_take_a_reply(far: Elsewhere, client: Client, stu
 
 def test_a_judge_scores_on_the_scale_of_its_protocol(client: Client, study: Study) -> None:
     judge = make.make_judge(model="far-1", protocol="score-only")
-    plan_run(start_run(study, judge, remote=True).pk)
+    planned(judge, study, remote=True)
     far = Elsewhere(client, judge.rater)
     claimed = far.claim()
     assert (claimed["kind"], claimed["lowest"], claimed["highest"]) == ("score", 1, 10)

@@ -1,6 +1,5 @@
 """Judge runs over the API, and the command that uses it."""
 
-import json
 from collections import deque
 from io import StringIO
 from typing import Any
@@ -10,35 +9,32 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from arena.api.auth import issue_token, operator_token, rater_token
+from arena.api.auth import issue_token, rater_token
 from judging.management.commands import judge as judge_command
 from judging.models import Judge, JudgeRun
 from judging.runs.lifecycle import plan_run
 from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
 from tests.factories import make_judge, make_rater, make_small_study, make_study, make_user
+from tests.judging.elsewhere import request
 from tests.judging.endpoints.server import Answer, ChatServer
 
-URL = "/api/v1/judge-runs/"
 
-
-def post(client: Client, token: str, body: object) -> Any:
-    headers = {"Authorization": f"Bearer {token}"}
-    return client.post(URL, json.dumps(body), content_type="application/json", headers=headers)
+def post(client: Client, token: str | None, body: object) -> Any:
+    return request(client, token, "/judge-runs/", body)
 
 
 @pytest.mark.django_db
 def test_start_and_watch(client: Client, messages: deque[Any]) -> None:
     study, judge = make_small_study(prompts=2, contestants=2), make_judge()
-    reply = post(client, operator_token(), {"study": study.slug, "judge": judge.slug, "limit": 1})
+    reply = post(client, None, {"study": study.slug, "judge": judge.slug, "limit": 1})
     assert reply.status_code == 201
     started = reply.json()
     assert (started["state"], started["assigned"], started["limit"]) == ("queued", 0, 1)
     plan_run(started["id"])
-    headers = {"Authorization": f"Bearer {operator_token()}"}
-    shown = client.get(f"{URL}{started['id']}", headers=headers).json()
+    shown = request(client, None, f"/judge-runs/{started['id']}", method="GET").json()
     assert (shown["state"], shown["assigned"], shown["waiting"]) == ("running", 1, 1)
     for number in ("999", "9" * 30):
-        assert client.get(f"{URL}{number}", headers=headers).status_code == 404
+        assert request(client, None, f"/judge-runs/{number}", method="GET").status_code == 404
 
 
 @pytest.mark.django_db
@@ -77,7 +73,7 @@ def test_bad_requests_are_explained(
 ) -> None:
     make_study(slug="known")
     make_judge(slug="known")
-    reply = post(client, operator_token(), {"study": "known", "judge": "known", **change})
+    reply = post(client, None, {"study": "known", "judge": "known", **change})
     assert reply.status_code == status
     assert sentence in reply.json()["detail"]
 
@@ -109,7 +105,7 @@ def test_a_judge_never_mixes_wordings_or_with_an_imported_one_of_its_slug(client
 
 
 def check_refused(client: Client, study: Any, judge: Judge, sentence: str) -> None:
-    reply = post(client, operator_token(), {"study": study.slug, "judge": judge.slug})
+    reply = post(client, None, {"study": study.slug, "judge": judge.slug})
     assert reply.status_code == 409
     assert sentence in reply.json()["detail"]
     assert reply.json()["field"] == ("study" if study.is_closed else "judge")

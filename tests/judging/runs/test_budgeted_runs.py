@@ -1,6 +1,5 @@
 """A budgeted run over API and command: estimate, start, stop at the budget, raise it, resume."""
 
-import json
 import re
 from collections import deque
 from contextlib import suppress
@@ -12,23 +11,16 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from arena.api.auth import operator_token, rater_token
+from arena.api.auth import rater_token
 from judging.management.commands import judge as judge_command
 from judging.models import JudgeCall, JudgeRun
 from tests.factories import make_judge, make_price, make_run, make_small_study
+from tests.judging.elsewhere import request
 from tests.judging.endpoints.server import Answer, ChatServer
 
-URL = "/api/v1/judge-runs/"
 
-
-def send(client: Client, method: str, path: str = "", body: object = None, token: str = "") -> Any:
-    return client.generic(
-        method,
-        f"{URL}{path}",
-        "" if body is None else json.dumps(body),
-        content_type="application/json",
-        headers={"Authorization": f"Bearer {token or operator_token()}"},
-    )
+def send(client: Client, method: str, path: str = "", body: object = None, token: str | None = None) -> Any:
+    return request(client, token, f"/judge-runs/{path}", body, method)
 
 
 @pytest.fixture
@@ -160,23 +152,6 @@ def test_a_run_stops_at_its_budget_and_goes_on_there(arena: Any, model: ChatServ
     assert run.purse.spent == sum(call.cost or 0 for call in run.calls.all()) == 8 * Decimal("0.0102")
     assert "6/6 done: 6 rated" in text
     assert "cost 0.0816 of 1.00 USD" in text
-
-
-def test_a_budget_that_ends_between_steps_costs_none_twice(
-    arena: Any, model: ChatServer, quick: None
-) -> None:
-    make_price(completion=1000)
-    model.script = lambda body: Answer("3")
-    study = make_small_study(prompts=1, contestants=2)
-    judge = make_judge(base_url=model.url, protocol="metrics", max_tokens=20)
-    command(study.slug, "--judge", judge.slug, "--budget", "0.03")
-    run = JudgeRun.objects.get()
-    [first] = JudgeCall.objects.all()
-    assert (run.state, run.purse.spent, first.state) == ("paused", first.cost, "replied")
-    command("--resume", run.pk, "--budget", "0.06")
-    run.refresh_from_db()
-    assert (run.state, len(model.requests)) == ("finished", 2)
-    assert JudgeCall.objects.exclude(pk=first.pk).get().key != first.key
 
 
 def test_the_command_pauses_and_cancels(arena: Any, messages: deque[Any]) -> None:

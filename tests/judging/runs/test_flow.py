@@ -47,13 +47,8 @@ def test_one_pair_end_to_end(arena: Any, model: ChatServer, drain: Drain) -> Non
     ("answer", "reason"),
     [
         (Answer(""), "empty"),
-        (Answer(None), "empty"),
-        (Answer("12\nlong"), "out_of_range"),
-        (Answer("Both are good"), "unparsable"),
         (Answer("Let me think about", finish_reason="length"), "truncated"),
-        (Answer("I can't help with that."), "refused"),
         (Answer(None, refusal="I will not do this."), "refused"),
-        (Answer("5", finish_reason="content_filter"), "refused"),
         (Answer("5", finish_reason="SAFETY"), "refused"),
     ],
 )
@@ -71,9 +66,6 @@ def test_unscored_is_no_tie(answer: Answer, reason: str, arena: Any, model: Chat
     ("answer", "kind"),
     [
         (Answer(status=500, raw=b"oops"), "http_500"),
-        (Answer(raw=b"<html>hello</html>", headers={"Content-Type": "text/html"}), "malformed"),
-        (Answer(raw=b'{"choices": [{'), "malformed"),
-        (Answer(cut=True), "connection"),
         (Answer(delay=0.6), "timeout"),
     ],
 )
@@ -90,20 +82,6 @@ def test_no_reply_is_tried_again_and_then_failed(
     assert Assignment.objects.get().state == "failed"
     assert run.state == "failed"
     assert not Comparison.objects.exists()
-
-
-def test_refused_connection_is_tried_again(arena: Any, drain: Drain, settings: Any) -> None:
-    settings.JUDGE_MAX_ATTEMPTS = 3
-    _, progress = run_judge(make_judge(base_url="http://127.0.0.1:9/v1"), drain)
-    assert (progress.failed, progress.attempts_failed) == (1, 3)
-    assert set(JudgeCall.objects.values_list("error_kind", flat=True)) == {"unreachable"}
-
-
-def test_an_error_about_one_request_fails_at_once(arena: Any, model: ChatServer, drain: Drain) -> None:
-    model.script = lambda body: Answer(status=400, raw=b'{"error": {"message": "too long"}}')
-    run, progress = run_judge(make_judge(base_url=model.url), drain)
-    assert (progress.done, progress.failed, progress.waiting, len(model.requests)) == (0, 1, 0, 1)
-    assert (run.state, run.error) == ("failed", "Every question failed. The first one: too long")
 
 
 @pytest.mark.parametrize(
@@ -162,11 +140,6 @@ def test_a_pair_that_alone_is_refused_again_fails_alone(arena: Any, model: ChatS
             Answer(status=400, raw=b'{"error": {"message": "Invalid model name."}}'),
             "(HTTP 400: Invalid model name).",
         ),
-        (
-            Answer(status=422, raw=b'{"detail": "max_tokens: not permitted"}'),
-            "(HTTP 422: max_tokens: not permitted).",
-        ),
-        (Answer(raw=b'{"error": {"message": "no such upstream"}}'), "(error: no such upstream)."),
         (Answer(raw=b"<html>Log in</html>", headers={"Content-Type": "text/html"}), "Log in"),
     ],
 )
@@ -248,20 +221,6 @@ def test_one_reply_that_can_be_read_lets_the_run_go_on(arena: Any, model: ChatSe
 
 
 @pytest.mark.both_databases
-def test_a_later_run_asks_only_what_failed(arena: Any, model: ChatServer, drain: Drain) -> None:
-    study = make_small_study(prompts=2, contestants=2)
-    judge = make_judge(base_url=model.url)
-    model.script = lambda body: Answer(status=400, raw=b"{}") if len(model.requests) == 1 else Answer()
-    _, first = run_judge(judge, drain, study)
-    assert (first.scored, first.failed) == (1, 1)
-    model.script = lambda body: Answer()
-    run, second = run_judge(judge, drain, study)
-    assert (second.assigned, second.scored, second.failed) == (1, 1, 0)
-    assert len(model.requests) == 3
-    assert JudgeCall.objects.progress(JudgeRun.objects.exclude(pk=run.pk).get()) == first
-
-
-@pytest.mark.both_databases
 def test_a_reply_to_a_judge_that_was_paused_meanwhile_waits_for_it(
     arena: Any, model: ChatServer, drain: Drain
 ) -> None:
@@ -282,22 +241,3 @@ def test_a_reply_to_a_judge_that_was_paused_meanwhile_waits_for_it(
     assert (len(model.requests), Comparison.objects.get().rating) == (1, 5)
     call.refresh_from_db()
     assert call.submitted_at is not None
-
-
-@pytest.mark.both_databases
-def test_a_study_closed_meanwhile_refuses_the_answer(arena: Any, model: ChatServer, drain: Drain) -> None:
-
-    study = make_small_study(prompts=1, contestants=2)
-    run = start_run(study, make_judge(base_url=model.url))
-
-    def close(body: object) -> Answer:
-        study.closed_at = timezone.now()
-        study.save()
-        return Answer()
-
-    model.script = releasing(close)
-    drain()
-    progress = JudgeCall.objects.progress(run)
-    assert (progress.scored, progress.failed, progress.waiting) == (0, 1, 0)
-    assert "closed" in JudgeCall.objects.get().error
-    assert JudgeCall.objects.get().raw_reply == "5\nBoth are fine."

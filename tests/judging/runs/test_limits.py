@@ -14,9 +14,9 @@ from judging.judges.asked import AskedModel, asked_by
 from judging.models import Endpoint, JudgeCall, JudgeRun, RateLimit
 from judging.models.limits import FULL, LONGEST_DEBT, LONGEST_PAUSE, OPENS_AFTER
 from judging.runs import limiting
-from judging.runs.lifecycle import plan_run, start_run
 from judging.runs.limiting import EndedCall, Limits, answers
-from tests.factories import make_call, make_judge, make_small_study
+from tests.factories import make_call, make_judge
+from tests.judging.elsewhere import planned
 
 NOW = 1_000_000.0
 LEASE = timedelta(seconds=60)
@@ -190,9 +190,7 @@ def test_answers_between_failures_keep_a_circuit_closed(kind: str) -> None:
 
 @pytest.fixture
 def run(db: None, messages: Any) -> JudgeRun:
-    run = start_run(make_small_study(prompts=4, contestants=2), make_judge(concurrency=3))
-    plan_run(run.pk)
-    return run
+    return planned(make_judge(concurrency=3))
 
 
 def test_calls_in_flight_take_places_until_they_end(run: JudgeRun, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,9 +14,9 @@ from judging.models import JudgeCall, JudgeRun
 from judging.protocols import conversation
 from judging.runs import committing
 from judging.runs.claiming import claim
-from judging.runs.lifecycle import pause_run, plan_run, resume_run, start_run
 from judging.runs.recovery import abandon_orphans, sweep
 from tests.factories import make_judge, make_small_study
+from tests.judging.elsewhere import planned
 from tests.judging.endpoints.server import Answer, ChatServer, text_of
 from tests.judging.protocols.scripted import scripted
 from tests.judging.runs.releasing import releasing
@@ -33,13 +33,10 @@ def model() -> Any:
         yield server
 
 
-def planned(protocol: str, model: ChatServer, prompts: int = 1, **config: Any) -> JudgeRun:
-    """A run whose messages are still to be acted upon."""
+def asking(protocol: str, model: ChatServer, **config: Any) -> JudgeRun:
+    """A run over one pair."""
     judge = make_judge(base_url=model.url, protocol=protocol, **config)
-    run = start_run(make_small_study(prompts=prompts, contestants=2), judge)
-    plan_run(run.pk)
-    run.refresh_from_db()
-    return run
+    return planned(judge, make_small_study(prompts=1, contestants=2))
 
 
 def judge_all(run: JudgeRun) -> None:
@@ -64,7 +61,7 @@ class Together:
 
 def test_what_does_not_build_on_each_other_is_asked_at_once(arena: Any, model: ChatServer) -> None:
     model.script = Together(9)
-    run = planned(SAMPLES, model, concurrency=9)
+    run = asking(SAMPLES, model, concurrency=9)
     work_off(slots=9)
     assert Comparison.objects.get().status == "scored"
     assert states(run) == {"replied": 9}
@@ -80,14 +77,14 @@ def test_a_worker_has_no_more_calls_in_flight_than_slots(arena: Any, model: Chat
         return answer(body)
 
     model.script = releasing(count)
-    run = planned(SAMPLES, model)
+    run = asking(SAMPLES, model)
     work_off(slots=2)
     assert states(run) == {"replied": 9}
     assert max(seen) == 2
 
 
 def test_the_answer_tells_of_all_calls(arena: Any, model: ChatServer) -> None:
-    run = planned("metrics-reference", model)
+    run = asking("metrics-reference", model)
     judge_all(run)
     taken = run.calls.values_list("latency", flat=True)
     assert len(taken) == 3
@@ -95,28 +92,9 @@ def test_the_answer_tells_of_all_calls(arena: Any, model: ChatServer) -> None:
     assert list(run.calls.exclude(submitted_at=None).values_list("key", flat=True)) == ["compare"]
 
 
-def test_one_step_that_fails_is_asked_again_alone(arena: Any, model: ChatServer, drain: Drain) -> None:
-    answer, failed = scripted(), []
-
-    def script(body: dict[str, Any]) -> Answer:
-        if "perfect" not in text_of(body) and not failed:
-            failed.append(body)
-            return Answer(status=500, raw=b"{}")
-        return answer(body)
-
-    model.script = script
-    run = planned("metrics-reference", model)
-    drain()
-    assert states(run) == {"replied": 3, "failed": 1}
-    assert len(model.requests) == 4
-    assert Counter(model.answered().values()) == {1: 2, 2: 1}
-    assert not run.calls.filter(given_up=True).exists()
-    assert Comparison.objects.get().status == "scored"
-
-
 def test_an_assignment_fails_by_one_of_many_failures(arena: Any, model: ChatServer, drain: Drain) -> None:
     model.script = lambda body: Answer(status=400, raw=b"{}")
-    run = planned(SAMPLES, model)
+    run = asking(SAMPLES, model)
     drain()
     run.refresh_from_db()
     progress = JudgeCall.objects.progress(run)
@@ -126,32 +104,11 @@ def test_an_assignment_fails_by_one_of_many_failures(arena: Any, model: ChatServ
     assert run.state == "failed"
 
 
-def test_a_paused_run_keeps_replies_and_goes_on_there(arena: Any, model: ChatServer, drain: Drain) -> None:
-    run = planned("reference", model)
-    answer = scripted()
-
-    def pause(body: dict[str, Any]) -> Answer:
-        pause_run(run)
-        return answer(body)
-
-    model.script = releasing(pause)
-    judge_all(run)
-    assert list(run.calls.values_list("key", "state")) == [("reference", "replied")]
-    assert Assignment.objects.get().state == "open"
-    judge_all(run)
-    assert len(model.requests) == 1
-    model.script = answer
-    assert resume_run(run)
-    drain()
-    assert len(model.requests) == 2
-    assert Comparison.objects.get().status == "scored"
-
-
 @pytest.mark.parametrize("how", ["swept", "started anew"])
 def test_a_process_killed_between_two_steps_costs_no_reply(
     how: str, arena: Any, model: ChatServer, monkeypatch: pytest.MonkeyPatch, drain: Drain
 ) -> None:
-    run = planned("reference", model)
+    run = asking("reference", model)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(committing, "commit", killed)
         with pytest.raises(SystemExit):
@@ -178,7 +135,7 @@ def killed(*_: object) -> bool:
 def test_all_calls_of_a_process_that_died_are_abandoned_together(
     arena: Any, model: ChatServer, drain: Drain
 ) -> None:
-    run = planned("metrics-reference", model)
+    run = asking("metrics-reference", model)
     assert [each.call.key for each in claim("elsewhere:1:dead", 8)] == ["metrics", "reference"]
     assert abandon_orphans() == 2
     assert Assignment.objects.get().state == "open"
@@ -196,7 +153,7 @@ def test_what_another_model_writes_is_asked_of_that_model(
         make_judge(
             slug="strong", model="strong-1", base_url=strong.url, api_key_env="STRONG_API_KEY", max_tokens=77
         )
-        run = planned("strong-reference", model, parameters={"author": "judge:strong"})
+        run = asking("strong-reference", model, parameters={"author": "judge:strong"})
         drain()
         assert [body["model"] for body in strong.requests] == ["strong-1"]
         assert strong.requests[0]["max_tokens"] == 77
@@ -208,14 +165,14 @@ def test_what_another_model_writes_is_asked_of_that_model(
 
 
 def test_another_model_at_the_same_endpoint(arena: Any, model: ChatServer, drain: Drain) -> None:
-    planned("strong-reference", model, parameters={"author": "large-1"})
+    asking("strong-reference", model, parameters={"author": "large-1"})
     drain()
     assert [body["model"] for body in model.requests] == ["large-1", "loopback"]
 
 
 def test_two_scores_are_kept_with_the_comparison(arena: Any, model: ChatServer, drain: Drain) -> None:
     model.script = lambda body: Answer("8 3\nThe first is better.")
-    planned("scores", model, form="scores", points=3)
+    asking("scores", model, form="scores", points=3)
     drain()
     comparison = Comparison.objects.get()
     assert (comparison.rating, comparison.first_score, comparison.second_score) == (1, 8, 3)

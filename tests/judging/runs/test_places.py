@@ -13,17 +13,15 @@ import pytest
 
 from judging.models import JudgeRun
 from judging.runs.claiming import claim
-from judging.runs.lifecycle import plan_run, start_run
 from tests.factories import make_judge, make_small_study
+from tests.judging.elsewhere import planned
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.processes import Arena
 
 
 def running(address: str) -> JudgeRun:
     """A run over 12 pairs."""
-    run = start_run(make_small_study(prompts=4), make_judge(base_url=address, concurrency=64))
-    plan_run(run.pk)
-    return run
+    return planned(make_judge(base_url=address, concurrency=64), make_small_study(prompts=4))
 
 
 def claimed(free: int) -> dict[int, int]:

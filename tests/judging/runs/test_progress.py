@@ -12,9 +12,10 @@ from django.utils import timezone
 
 from judging.models import JudgeCall, JudgeRun
 from judging.models.calls import RECENTLY
-from judging.runs.lifecycle import cancel_run, plan_run, start_run
+from judging.runs.lifecycle import cancel_run
 from tests import factories as make
-from tests.factories import make_judge, make_small_study
+from tests.factories import make_judge
+from tests.judging.elsewhere import planned
 
 pytestmark = pytest.mark.django_db
 
@@ -22,10 +23,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def run(messages: deque[Any]) -> JudgeRun:
     """A running run over six pairs."""
-    run = start_run(make_small_study(prompts=2, contestants=3), make_judge())
-    plan_run(run.pk)
-    run.refresh_from_db()
-    return run
+    return planned(make_judge())
 
 
 def make_call(run: JudgeRun, number: int = 0, **overrides: Any) -> JudgeCall:
@@ -91,9 +89,7 @@ def test_the_counts_of_many_runs_are_those_of_each_alone(run: JudgeRun) -> None:
     make_call(run, 0)
     cancel_run(run)
     run.refresh_from_db()
-    other = start_run(run.study, run.judge)
-    plan_run(other.pk)
-    other.refresh_from_db()
+    other = planned(run.judge, run.study)
     make_call(other, 1, key="other", status="unscored", reason="empty")
     together = JudgeCall.objects.progress_of([run, other])
     assert together == {each.pk: JudgeCall.objects.progress(each) for each in (run, other)}

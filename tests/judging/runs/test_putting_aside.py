@@ -1,6 +1,5 @@
 """Nobody is asked about a pair that cannot be rated any more since the run was planned."""
 
-import json
 from collections import Counter, deque
 from collections.abc import Callable
 from datetime import timedelta
@@ -10,15 +9,14 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from arena.api.auth import issue_token
 from arena.models import Assignment, Comparison, Completion, Contestant, Rater, Study
 from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun
 from judging.models.calls import Progress
 from judging.remote import services as remote_services
 from judging.runs.lifecycle import plan_run, start_run
-from judging.runs.recovery import sweep
 from tests.factories import make_call, make_judge, make_rater, make_small_study
+from tests.judging.elsewhere import lose_leases, planned, request
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.protocols.scripted import scripted
 from tests.judging.runs.releasing import releasing
@@ -29,14 +27,11 @@ pytestmark = pytest.mark.both_databases
 Drain = Callable[[], None]
 
 
-def planned(model: ChatServer, study: Study | None = None, **options: Any) -> JudgeRun:
+def run_over(model: ChatServer, study: Study | None = None, **options: Any) -> JudgeRun:
     """A planned run over six pairs; every contestant is in four of them."""
     config = {name: options.pop(name) for name in ("protocol",) if name in options}
     judge = make_judge(base_url=model.url, **config)
-    run = start_run(study or make_small_study(prompts=2, contestants=3), judge, **options)
-    plan_run(run.pk)
-    run.refresh_from_db()
-    return run
+    return planned(judge, study, **options)
 
 
 def retire(study: Study) -> Contestant:
@@ -59,7 +54,7 @@ def progress(run: JudgeRun) -> Progress:
 
 
 def test_a_contestant_retired_meanwhile_costs_nothing(arena: Any, model: ChatServer, drain: Drain) -> None:
-    run = planned(model)
+    run = run_over(model)
     gone = retire(run.study)
     drain()
     run.refresh_from_db()
@@ -71,7 +66,7 @@ def test_a_contestant_retired_meanwhile_costs_nothing(arena: Any, model: ChatSer
 
 
 def test_what_names_its_author_is_asked_until_excluded(arena: Any, model: ChatServer, drain: Drain) -> None:
-    run = planned(model)
+    run = run_over(model)
     Completion.objects.filter(pk=Completion.objects.order_by("pk")[0].pk).update(telling=["GPT-4"])
     judge_assignment(run.run_assignments.order_by("pk")[0].assignment_id)
     assert len(model.requests) == 1
@@ -84,7 +79,7 @@ def test_what_names_its_author_is_asked_until_excluded(arena: Any, model: ChatSe
 
 
 def test_a_newer_version_of_a_text_is_another_text(arena: Any, model: ChatServer, drain: Drain) -> None:
-    run = planned(model)
+    run = run_over(model)
     Completion.objects.filter(pk=Completion.objects.order_by("pk")[0].pk).update(is_current=False)
     drain()
     assert (progress(run).scored, progress(run).put_aside, len(model.requests)) == (4, 2, 4)
@@ -92,7 +87,7 @@ def test_a_newer_version_of_a_text_is_another_text(arena: Any, model: ChatServer
 
 @pytest.mark.parametrize("kind", ["all", "failures"])
 def test_what_was_put_aside_is_asked_later(arena: Any, model: ChatServer, drain: Drain, kind: str) -> None:
-    run = planned(model)
+    run = run_over(model)
     retire(run.study)
     drain()
     with pytest.raises(JudgeError):  # as long as it cannot, there is nothing to ask
@@ -115,7 +110,7 @@ def test_a_pair_of_several_questions_is_asked_no_further(
         return answer(body)
 
     model.script = releasing(excluding)
-    run = planned(model, study, protocol="reference")
+    run = run_over(model, study, protocol="reference")
     drain()
     assert len(model.requests) == 1  # the reference; the verdict, in the same task, is not asked for
     assert (progress(run).put_aside, progress(run).waiting, progress(run).replied) == (1, 0, 1)
@@ -127,7 +122,7 @@ def test_a_pair_of_several_questions_is_asked_no_further(
 
 
 def test_a_reply_that_is_there_is_submitted(arena: Any, model: ChatServer, drain: Drain) -> None:
-    run = planned(model, make_small_study(prompts=1, contestants=2))
+    run = run_over(model, make_small_study(prompts=1, contestants=2))
     now = timezone.now()
     make_call(run, state="replied", raw_reply="7\nB", worker="dead", deadline=now, finished_at=now)
     retire(run.study)
@@ -137,7 +132,7 @@ def test_a_reply_that_is_there_is_submitted(arena: Any, model: ChatServer, drain
 
 def test_an_answer_that_was_to_be_asked_anew_stands(arena: Any, model: ChatServer, drain: Drain) -> None:
     model.script = lambda body: Answer("I cannot say.")
-    run = planned(model, make_small_study(prompts=1, contestants=2))
+    run = run_over(model, make_small_study(prompts=1, contestants=2))
     drain()
     assert progress(run).unscored == {"refused": 1}
     again = start_run(run.study, run.judge, kind="unscored")
@@ -150,7 +145,7 @@ def test_an_answer_that_was_to_be_asked_anew_stands(arena: Any, model: ChatServe
 
 
 def test_what_somebody_is_asking_is_left_alone(arena: Any, model: ChatServer, messages: deque[Any]) -> None:
-    run = planned(model)
+    run = run_over(model)
     assignment = run.run_assignments.order_by("pk")[0].assignment
     Assignment.objects.filter(pk=assignment.pk).update(
         state="claimed", leased_until=timezone.now() + timedelta(minutes=1)
@@ -164,18 +159,13 @@ def test_what_somebody_is_asking_is_left_alone(arena: Any, model: ChatServer, me
 # --- Judges elsewhere -------------------------------------------------------------------------------------
 
 
-def post(client: Client, rater: Rater, path: str, body: object) -> Any:
-    headers = {"Authorization": f"Bearer {issue_token(rater)}"}
-    return client.post(f"/api/v1/{path}/", json.dumps(body), "application/json", headers=headers)
-
-
 def claim(client: Client, rater: Rater, **body: object) -> Any:
-    return post(client, rater, "assignments", body)
+    return request(client, rater, "/assignments/", body)
 
 
 @pytest.mark.django_db
 def test_a_worker_elsewhere_gets_what_can_be_rated(client: Client, model: ChatServer, messages: Any) -> None:
-    run = planned(model, remote=True)
+    run = run_over(model, remote=True)
     retire(run.study)
     offered = [claim(client, run.judge.rater).status_code for _ in range(3)]
     assert offered == [201, 201, 204]
@@ -185,7 +175,7 @@ def test_a_worker_elsewhere_gets_what_can_be_rated(client: Client, model: ChatSe
 
 @pytest.mark.django_db
 def test_a_remote_run_of_which_nothing_is_left_ends(client: Client, model: ChatServer, messages: Any) -> None:
-    run = planned(model, make_small_study(prompts=2, contestants=2), remote=True)
+    run = run_over(model, make_small_study(prompts=2, contestants=2), remote=True)
     retire(run.study)
     assert claim(client, run.judge.rater).status_code == 204
     run.refresh_from_db()
@@ -195,18 +185,15 @@ def test_a_remote_run_of_which_nothing_is_left_ends(client: Client, model: ChatS
 
 @pytest.mark.django_db
 def test_a_late_answer_counts_instead(client: Client, model: ChatServer, messages: Any) -> None:
-    run = planned(model, make_small_study(prompts=1, contestants=2), remote=True)
+    run = run_over(model, make_small_study(prompts=1, contestants=2), remote=True)
     claimed = claim(client, run.judge.rater).json()
-    past = timezone.now() - timedelta(seconds=1)
-    Assignment.objects.update(leased_until=past)
-    JudgeCall.objects.update(deadline=past)
-    sweep()
+    lose_leases()
     retire(run.study)
     assert claim(client, run.judge.rater).status_code == 204
     assert (progress(run).put_aside, progress(run).waiting) == (1, 0)
     answer = {"assignment": claimed["assignment"], "rating": 7, "points": 8}
     call = {"model": "m", "attempt": 1}
-    reply = post(client, run.judge.rater, "comparisons", answer | {"call": call})
+    reply = request(client, run.judge.rater, "/comparisons/", answer | {"call": call})
     assert reply.status_code == 201, reply.json()
     assert (progress(run).scored, progress(run).put_aside, progress(run).waiting) == (1, 0, 0)
 
@@ -229,7 +216,7 @@ def test_a_judge_without_configuration_is_offered_what_can_be_rated(client: Clie
 @pytest.mark.both_databases(False)
 @pytest.mark.django_db
 def test_the_page_of_a_run_says_how_many(staff: Client, model: ChatServer, messages: Any) -> None:
-    run = planned(model, remote=True)
+    run = run_over(model, remote=True)
     page = f"/judging/runs/{run.pk}/"
     assert "Put aside" not in staff.get(page).content.decode()
     retire(run.study)

@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,14 +12,13 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison
 from judging.judges.services import JudgeError, configure_judge
 from judging.models import Judge, JudgeCall, JudgeRun
-from judging.protocols.catalogue import PROTOCOLS
-from judging.protocols.protocol import Step
 from judging.runs import recovery
 from judging.runs.committing import reopen
-from judging.runs.lifecycle import cancel_run, plan_run, resume_run, start_run
-from judging.runs.process import this_worker
+from judging.runs.heartbeat import this_worker
+from judging.runs.lifecycle import cancel_run, resume_run, start_run
 from judging.runs.recovery import abandon_orphans, sweep
 from tests.factories import judge_with, make_call, make_judge, make_small_study
+from tests.judging.elsewhere import planned
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.runs.releasing import releasing
 from tests.judging.working import judge_assignment, work_off
@@ -31,10 +29,8 @@ pytestmark = pytest.mark.both_databases
 @pytest.fixture
 def run(arena: Any, model: ChatServer, messages: deque[Any]) -> JudgeRun:
     """A planned run of three pairs whose messages were lost."""
-    run = start_run(make_small_study(prompts=3, contestants=2), make_judge(base_url=model.url))
-    plan_run(run.pk)
+    run = planned(make_judge(base_url=model.url), make_small_study(prompts=3, contestants=2))
     messages.clear()
-    run.refresh_from_db()
     return run
 
 
@@ -64,18 +60,6 @@ def test_overdue_calls_become_abandoned_and_are_asked_again(
     assert (progress.scored, progress.abandoned, len(model.requests)) == (3, 1, 3)
 
 
-def test_at_start_calls_of_others_are_dead(
-    run: JudgeRun, drain: Callable[[], None], model: ChatServer
-) -> None:
-    in_flight(run, "host:1:dead")
-    assert abandon_orphans() == 1
-    sweep()
-    drain()
-    progress = JudgeCall.objects.progress(run)
-    assert (progress.scored, progress.abandoned, progress.in_flight) == (3, 1, 0)
-    assert Comparison.objects.count() == 3
-
-
 def test_a_committed_reply_is_recorded(run: JudgeRun, drain: Callable[[], None], model: ChatServer) -> None:
     call = in_flight(run, "host:1:dead")
     JudgeCall.objects.filter(pk=call.pk).update(state="replied", raw_reply="8\nB", finished_at=timezone.now())
@@ -98,33 +82,6 @@ def test_a_late_reply_counts_if_it_is_the_first(run: JudgeRun, model: ChatServer
     assert (call.state, call.raw_reply, call.status) == ("replied", "2\nLate.", "scored")
     assert Comparison.objects.get().rating == 2
     assert Assignment.objects.get(pk=assignment).state == "submitted"
-
-
-def test_a_worker_that_died_between_two_steps_loses_no_step(
-    run: JudgeRun, model: ChatServer, drain: Callable[[], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    steps = (Step("weigh", "Weigh $answers"), Step("rate", "Now the number: $verdict", continues="weigh"))
-    monkeypatch.setitem(PROTOCOLS, "likert", replace(PROTOCOLS["likert"], steps=steps))
-    Judge.objects.update(prompt_hash="")
-    call = in_flight(run, "host:1:dead", minutes=-1)
-    now = timezone.now()
-    JudgeCall.objects.filter(pk=call.pk).update(
-        state="replied", key="weigh", raw_reply="Thinking.", finished_at=now
-    )
-    sweep()
-    drain()
-    assert len(model.requests) == 5  # one step of the first assignment, two of each other
-    continued = JudgeCall.objects.get(assignment=call.assignment, key="rate")
-    assert continued.messages[1] == {"role": "assistant", "content": "Thinking."}
-    assert Comparison.objects.count() == 3
-
-
-def test_doubled_messages_ask_once(run: JudgeRun, model: ChatServer) -> None:
-    assignment = run.run_assignments.order_by("pk")[0].assignment_id
-    for _ in range(3):
-        judge_assignment(assignment)
-    assert len(model.requests) == 1
-    assert Comparison.objects.count() == 1
 
 
 def test_two_live_calls_of_one_assignment_cannot_exist(run: JudgeRun) -> None:
@@ -192,8 +149,7 @@ def test_a_run_whose_wording_was_changed_by_an_update_is_paused(run: JudgeRun, m
 
 
 def test_a_run_whose_protocol_is_gone_is_paused_and_holds_up_no_other(run: JudgeRun) -> None:
-    gone = start_run(run.study, make_judge())
-    plan_run(gone.pk)
+    gone = planned(make_judge(), run.study)
     Judge.objects.filter(pk=gone.judge_id).update(protocol="gone")
     sweep()
     states = dict(JudgeRun.objects.values_list("pk", "state"))

@@ -13,9 +13,9 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison
 from judging.models import JudgeCall, JudgeRun, RunAssignment
 from judging.runs import claiming
-from judging.runs.lifecycle import plan_run, start_run
 from judging.runs.recovery import sweep
 from tests.factories import make_judge, make_small_study
+from tests.judging.elsewhere import planned
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.protocols.scripted import scripted
 from tests.judging.runs.releasing import releasing
@@ -30,13 +30,6 @@ Drain = Callable[[], None]
 def model() -> Any:
     with ChatServer(scripted()) as server:
         yield server
-
-
-def planned(judge: Any, study: Any, **options: Any) -> JudgeRun:
-    run = start_run(study, judge, **options)
-    plan_run(run.pk)
-    run.refresh_from_db()
-    return run
 
 
 def assignments(run: JudgeRun) -> list[int]:
@@ -149,6 +142,20 @@ def test_what_others_are_asking_is_waited_for(arena: Any, model: ChatServer, mes
     judge_assignment(third)
     assert len(model.requests) == 1 + 3
     assert Comparison.objects.count() == 3
+
+
+@pytest.mark.django_db
+def test_a_claim_goes_on_to_what_lies_behind_those_that_wait(messages: deque[Any]) -> None:
+    run = planned(make_judge(protocol="reference"), make_small_study(prompts=2, contestants=3))
+    rows = RunAssignment.objects.order_by("assignment__pair__prompt", "assignment")
+    now = timezone.now()
+    for number, pk in enumerate(rows.values_list("assignment", flat=True)):  # one prompt after the other
+        Assignment.objects.filter(pk=pk).update(created_at=now + timedelta(seconds=number))
+    claimed = [claiming.claim("a worker", 1) for _ in range(3)]
+    assert [len(each) for each in claimed] == [1, 1, 0]
+    asked = {each.work.prompt for some in claimed for each in some}
+    assert len(asked) == 2
+    assert run.run_assignments.exclude(waiting_for="").count() == 4
 
 
 @pytest.mark.parametrize("ending", ["failed", "abandoned"])

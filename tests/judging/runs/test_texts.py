@@ -14,11 +14,10 @@ from arena.studies import questions
 from arena.studies.questions import Wording
 from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun
-from judging.runs import committing
 from judging.runs.estimating import estimate
-from judging.runs.lifecycle import pause_run, plan_run, resume_run, start_run
-from judging.runs.recovery import abandon_orphans
+from judging.runs.lifecycle import pause_run, resume_run, start_run
 from tests.factories import make_judge, make_question, make_small_study, make_user
+from tests.judging.elsewhere import planned
 from tests.judging.endpoints.server import Answer as Reply
 from tests.judging.endpoints.server import ChatServer
 from tests.judging.protocols.infobench import what_is_asked
@@ -115,42 +114,12 @@ def test_other_ways_to_ask_about_requirements(
     assert len(model.requests) == calls_made
 
 
-def test_a_conversation_that_was_killed_goes_on_at_its_question(
-    arena: Any, model: ChatServer, drain: Drain
-) -> None:
-    study = make_small_study(prompts=1, contestants=1)
-    make_questions(study, 4)
-
-    def script(body: Mapping[str, Any]) -> Reply:
-        if len(body["messages"]) == 5 and len(model.requests) == 3:
-            raise_in_worker.append(body)
-        return Reply("YES")
-
-    raise_in_worker: list[Any] = []
-    model.script = script
-    run = start_run(study, make_judge(base_url=model.url, protocol="requirements"))
-    plan_run(run.pk)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(committing, "commit", _dies_after(2))
-        with pytest.raises(SystemExit):
-            judge_assignment(run.run_assignments.get().assignment_id)
-    committed = list(JudgeCall.objects.filter(state="replied").order_by("pk").values_list("key", flat=True))
-    assert committed == ["first.1", "next.2"]
-    JudgeCall.objects.filter(state="in_flight").update(worker="elsewhere:1:dead")
-    abandon_orphans()
-    drain()
-    replied = JudgeCall.objects.filter(state="replied").order_by("pk").values_list("key", flat=True)
-    assert list(replied) == ["first.1", "next.2", "next.3", "next.4"]
-    assert len(model.requests) == 5  # the third was in flight
-    assert [row[2] for row in checked()] == ["yes"] * 4
-
-
 def test_requirements_that_change_while_a_conversation_waits_are_asked_anew(
     arena: Any, model: ChatServer, drain: Drain
 ) -> None:
     study = make_small_study(prompts=1, contestants=1)
     make_questions(study, 3)
-    run = start_run(study, make_judge(base_url=model.url, protocol="requirements"))
+    run = planned(make_judge(base_url=model.url, protocol="requirements"), study)
 
     def pause(body: Mapping[str, Any]) -> Reply:
         if len(body["messages"]) == 3:
@@ -158,7 +127,6 @@ def test_requirements_that_change_while_a_conversation_waits_are_asked_anew(
         return Reply("YES")
 
     model.script = releasing(pause)
-    plan_run(run.pk)
     judge_assignment(run.run_assignments.get().assignment_id)
     assert [call.key for call in run.calls.order_by("pk")] == ["first.1", "next.2"]
     Question.objects.filter(position=2).update(text="Is it another one?")
@@ -176,14 +144,13 @@ def test_a_shorter_wording_is_asked_anew(arena: Any, model: ChatServer, drain: D
     prompt = study.prompts.get()
     for text in ("Does it name Paris and London?", "Is it short?"):
         make_question(prompt=prompt, text=text)
-    run = start_run(study, make_judge(base_url=model.url, protocol="requirements"))
+    run = planned(make_judge(base_url=model.url, protocol="requirements"), study)
 
     def pause(body: Mapping[str, Any]) -> Reply:
         pause_run(run)
         return Reply("YES")
 
     model.script = releasing(pause)
-    plan_run(run.pk)
     judge_assignment(run.run_assignments.get().assignment_id)
     questions.change(prompt, None, prompt.questions.get(position=1).pk, Wording("Does it name Paris"))
     model.script = lambda body: Reply("NO")
@@ -209,8 +176,7 @@ def test_replies_that_wait_for_their_submission_stay_with_their_requirement(
         return Reply("YES" if "Alpha?" in asked else "NO")
 
     model.script = script
-    run = start_run(study, make_judge(base_url=model.url, protocol=protocol))
-    plan_run(run.pk)
+    run = planned(make_judge(base_url=model.url, protocol=protocol), study)
     judge = run.judge.rater
     with monkeypatch.context() as patch:  # as if the judge had been paused meanwhile
         patch.setattr(type(judge), "paused_at", timezone.now())
@@ -221,18 +187,6 @@ def test_replies_that_wait_for_their_submission_stay_with_their_requirement(
     assert list(said) == [("Alpha?", "yes"), ("Beta?", "no")]
     run.refresh_from_db()
     assert run.state == "finished"
-
-
-def _dies_after(commits: int) -> Callable[[Any], Any]:
-    real, left = committing.commit, [commits]
-
-    def commit(batch: Any) -> Any:
-        if not left[0]:
-            raise SystemExit
-        left[0] -= 1
-        return real(batch)
-
-    return commit
 
 
 def test_answers_are_scored_on_the_protocols_scale(arena: Any, model: ChatServer, drain: Drain) -> None:
@@ -254,20 +208,6 @@ def test_answers_are_scored_on_the_protocols_scale(arena: Any, model: ChatServer
     assert f"/studies/{study.slug}/scores/?raters=judge:{judge.slug}" in page
 
 
-def test_a_run_pauses_where_no_reply_can_be_read(arena: Any, model: ChatServer, drain: Drain) -> None:
-    study = make_small_study(prompts=1, contestants=12)
-    make_questions(study, 1)
-    model.script = lambda body: Reply("Perhaps")
-    run = start_run(study, make_judge(base_url=model.url, protocol="requirements"))
-    drain()
-    run.refresh_from_db()
-    assert run.state == "paused"
-    assert "None of the first 10 replies could be read" in run.error
-    resume_run(run)
-    drain()
-    assert Answer.objects.filter(value=None, reason="unparsable").count() == 12
-
-
 def test_a_study_without_requirements_has_nothing_to_check(model: ChatServer, db: None) -> None:
     study = make_small_study(prompts=1, contestants=1)
     with pytest.raises(JudgeError, match="has requirements to check"):
@@ -281,8 +221,7 @@ def test_an_answer_whose_requirements_are_gone_is_put_aside(
 ) -> None:
     study = make_small_study(prompts=1, contestants=2)
     make_questions(study, 1)
-    run = start_run(study, make_judge(base_url=model.url, protocol="requirements"))
-    plan_run(run.pk)
+    run = planned(make_judge(base_url=model.url, protocol="requirements"), study)
     Question.objects.update(is_current=False)
     drain()
     run.refresh_from_db()

@@ -1,7 +1,8 @@
-"""The client of the API against something that is no arena, or a hostile one."""
+"""What a judge worker believes of the arena, of something that is none, or of a hostile one, and its keys."""
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from judging.worker import arena_client
-from judging.worker.arena import hand_in
+from judging.worker.arena import Arena, JudgeInfo, WorkerError, hand_in, key_of
 from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
 
 
@@ -65,48 +66,103 @@ def test_half_a_reply_is_none(answering: Callable[..., ArenaClient], body: bytes
         answering(body, missing=7).post("/assignments/", {})
 
 
-class Taking:
-    """Takes results in place of an arena, but no request about more than so many, or longer than it reads."""
+def test_what_is_refused_together_is_handed_in_one_by_one_and_what_cannot_be_read_has_failed() -> None:
+    sizes: list[int] = []
 
-    def __init__(self, most: int = 100) -> None:
-        self.most = most
-        self.batches: list[int] = []
-
-    def __call__(self, body: bytes) -> ArenaReply:
+    def take(body: bytes) -> ArenaReply:
         replies = json.loads(body)["replies"]
-        self.batches.append(len(replies))
-        if len(replies) > self.most or len(body) > 2_500_000:
+        sizes.append(len(replies))
+        if len(body) > 2_500_000:
             return ArenaReply(413, {"detail": "Too long."})
-        outcomes = [{"assignment": each["assignment"], **each.get("failure", {})} for each in replies]
-        return ArenaReply(200, {"results": outcomes})
+        return ArenaReply(
+            200, {"results": [{"of": each["of"], **each.get("failure", {})} for each in replies]}
+        )
 
-
-def test_many_results_go_in_few_requests() -> None:
-    taking = Taking()
-    found = list(hand_in(taking, [{"assignment": str(number)} for number in range(205)]))
-    assert [each["assignment"] for each in found] == [str(number) for number in range(205)]
-    assert taking.batches == [100, 100, 5]
-
-
-def test_no_request_is_longer_than_the_arena_reads() -> None:
-    taking = Taking()
-    long = [{"assignment": str(number), "reply": "x" * 900_000} for number in range(5)]
-    assert len(list(hand_in(taking, long))) == 5
-    assert taking.batches == [2, 2, 1]
-
-
-def test_a_batch_that_is_refused_is_handed_in_one_by_one_and_what_cannot_be_read_has_failed() -> None:
-    taking = Taking(most=1)
-    found = list(hand_in(taking, [{"assignment": "a"}, {"assignment": "b", "reply": "x" * 3_000_000}]))
+    results = [{"of": "a"}, {"of": "b", "reply": "x" * 3_000_000}, {"of": "c"}]
     failed = {
         "kind": "refused_answer",
         "detail": "the arena refuses the reply: Too long.",
         "retryable": False,
     }
-    assert found == [{"assignment": "a"}, {"assignment": "b", **failed}]
-    assert taking.batches == [1, 1, 1]
+    assert list(hand_in(take, results)) == [{"of": "a"}, {"of": "b", **failed}, {"of": "c"}]
+    assert sizes == [3, 1, 1, 1, 1]
+    assert list(hand_in(take, [{"of": "a"}, {"of": "c"}])) == [{"of": "a"}, {"of": "c"}]
+    assert sizes[5:] == [2]
 
 
 def test_a_long_sentence_is_cut(answering: Callable[[bytes], ArenaClient]) -> None:
     reply = answering(json.dumps({"detail": "x" * 10_000}).encode()).get("/judges/far/")
     assert reply.detail == "x" * 600
+
+
+JUDGE = JudgeInfo("far", "Far", "far-1", "https://api.example.com/v1", "FAR_API_KEY", 1, 6)
+
+INFINITE = float("inf")
+CLAIM: dict[str, Any] = {
+    "assignment": "Tf0vEjYz3sOeVQwK",
+    "lease_seconds": 300,
+    "request": {
+        "attempt": 2,
+        "key": "rate",
+        "model": "far-1",
+        "messages": [{"role": "user", "content": "Compare."}],
+        "timeout": 60,
+        "max_tokens": None,
+        "temperature": None,
+        "options": {"top_p": 0.5},
+        "logprobs": False,
+        "base_url": "https://api.example.com/v1",
+        "key_variable": "FAR_API_KEY",
+    },
+}
+
+
+def claiming(body: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What a worker makes of a claim."""
+    monkeypatch.setattr(ArenaClient, "post", lambda *_: ArenaReply(201, body))
+    return Arena(ArenaClient("x", "http://127.0.0.1:9"), "far", "box", print).claim(1)
+
+
+def test_a_claim_becomes_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    [task] = claiming(CLAIM, monkeypatch)
+    assert (task.call, task.lease) == (("Tf0vEjYz3sOeVQwK", "rate", 2), 300.0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"request": None},
+        {"assignment": None, "request": {}},
+        {"request": {**CLAIM["request"], "timeout": "long"}},
+        {"lease_seconds": []},
+        {"request": {**CLAIM["request"], "attempt": INFINITE}},
+    ],
+)
+def test_an_odd_claim_is_refused(change: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(WorkerError, match="This version does not understand the arena's work"):
+        claiming({**CLAIM, **change}, monkeypatch)
+
+
+def test_an_odd_judge_is_refused() -> None:
+    assert JudgeInfo.of({**asdict(JUDGE), "news": 1}) == JUDGE
+    with pytest.raises(WorkerError, match="does not understand the arena's description of the judge: model"):
+        JudgeInfo.of({**asdict(JUDGE), "model": None})
+    with pytest.raises(WorkerError, match="The judge far has no endpoint"):
+        JudgeInfo.of({**asdict(JUDGE), "base_url": ""})
+
+
+def test_the_key_comes_from_a_variable_and_is_not_shown() -> None:
+    environment = {"FAR_API_KEY": "a", "SECRET_KEY": "c", "ARENA_TOKEN": "d"}
+    assert key_of("Far", "FAR_API_KEY", environment) == "a"
+    assert key_of("Far", "", environment) == "none"
+    with pytest.raises(WorkerError, match=r"FAR_API_KEY, which holds the key of Far, is not set on this"):
+        key_of("Far", "FAR_API_KEY", {})
+    with pytest.raises(WorkerError, match="The value of FAR_API_KEY cannot be sent: it holds a line") as odd:
+        key_of("Far", "FAR_API_KEY", {"FAR_API_KEY": "sk-far\n"})
+    assert "sk-far" not in str(odd.value)
+
+
+@pytest.mark.parametrize("variable", ["SECRET_KEY", "ARENA_TOKEN", "database_url", "BROKER_URL"])
+def test_our_own_secrets_are_sent_to_no_endpoint(variable: str) -> None:
+    with pytest.raises(WorkerError, match=f"{variable} holds a secret of the arena itself"):
+        key_of("Far", variable, {variable: "x"})

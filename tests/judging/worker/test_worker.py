@@ -10,16 +10,15 @@ from django.utils import timezone
 
 from arena.api.auth import issue_token
 from arena.models import Answer as StoredAnswer
-from arena.models import ApiToken, Assignment, Comparison, Study
+from arena.models import ApiToken, Comparison, Study
 from judging.endpoints.client import Reply
 from judging.models import Judge, JudgeCall, JudgeRun
-from judging.runs.lifecycle import plan_run, start_run
-from judging.runs.recovery import sweep
 from judging.worker import worker as worker_module
 from judging.worker.arena import Arena, WorkerError
 from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
 from judging.worker.worker import AwayError, Ended, Task, Worker
 from tests.factories import make_judge, make_question, make_small_study
+from tests.judging.elsewhere import lose_leases, planned
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.protocols.scripted import scripted
 
@@ -33,7 +32,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def remote(model: ChatServer, study: Study | None = None, **config: Any) -> Judge:
     """A judge with a remote run, by default over one prompt and three contestants: three pairs."""
     judge = make_judge(slug="far", base_url=model.url, **config)
-    plan_run(start_run(study or make_small_study(prompts=1), judge, remote=True).pk)
+    planned(judge, study or make_small_study(prompts=1), remote=True)
     return judge
 
 
@@ -71,13 +70,6 @@ def box(arena: Any, judge: Judge) -> Box:
     return Box(arena.url, judge)
 
 
-def lose_leases() -> None:
-    past = timezone.now()
-    JudgeCall.objects.filter(state="in_flight").update(deadline=past)
-    Assignment.objects.filter(state="claimed").update(leased_until=past)
-    sweep()
-
-
 def test_a_run_is_drained(box: Box, model: ChatServer) -> None:
     answers = iter([Answer("7\nB."), Answer("nonsense"), Answer(status=500, raw=b"{}"), Answer("2\nA.")])
     model.script = lambda body: next(answers)
@@ -111,14 +103,6 @@ def test_replies_wait_while_the_arena_is_away_and_nothing_more_is_asked(
     assert box.said == ["No arena answers at http://x (refused); trying again."]
 
 
-def test_what_a_killed_worker_was_asking_is_asked_again(box: Box, model: ChatServer) -> None:
-    box.claim()
-    lose_leases()
-    box.work()
-    assert (Comparison.objects.count(), len(model.requests)) == (3, 3)
-    assert JudgeCall.objects.get(state="abandoned").worker == "remote box"
-
-
 def test_a_reply_that_others_were_faster_with_is_only_recorded(box: Box) -> None:
     mine = box.claim()
     lose_leases()
@@ -142,6 +126,7 @@ def test_a_reply_to_a_study_closed_meanwhile_is_kept_and_its_assignment_fails(bo
     call = JudgeCall.objects.get()
     assert (call.state, call.raw_reply, call.given_up) == ("replied", "6\nB.", True)
     assert "This study was closed before your rating arrived" in call.error
+    assert (call.assignment.state, JudgeCall.objects.progress(call.run).failed) == ("failed", 1)
     assert not Comparison.objects.exists()
 
 
@@ -200,7 +185,7 @@ def test_expected_ratings_are_read_from_the_tokens(
     model.script = lambda body: Answer(raw=json.dumps({"model": "far-1", "choices": [choice]}).encode())
     study = make_small_study(prompts=1, contestants=2)
     judge = make_judge(slug="far", base_url=model.url, logprobs=True)
-    plan_run(start_run(study, judge, remote=elsewhere).pk)
+    planned(judge, study, remote=elsewhere)
     if elsewhere:
         Box(arena.url, judge).work()
     else:
