@@ -9,7 +9,6 @@ from typing import Final
 from judging.endpoints.client import Request
 from judging.endpoints.simulated import SimulatedClient, Simulation
 from judging.protocols import conversation
-from judging.protocols.answer_scales import POINTS, answer_scale
 from judging.protocols.conversation import Question
 from judging.protocols.neutralizing import neutral
 from judging.protocols.protocol import ConfiguredProtocol
@@ -17,7 +16,7 @@ from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import Verdict
 from tests.judging.injections.corpus import Injection
 from tests.judging.injections.judges import CODE, Hears, careful, careless, obedient, reply_of
-from tests.judging.protocols.scripted import COMPARING, GOOD, ask_all, blocks, outside
+from tests.judging.protocols.scripted import COMPARING, GOOD, ask_all, blocks, configured, outside
 
 Judge = Callable[[Question], str]
 
@@ -41,7 +40,7 @@ def configured_protocols() -> Iterator[ConfiguredProtocol]:
     """Every protocol in every form it offers, on the largest scale of the form."""
     for protocol in COMPARING.values():
         for form in protocol.forms:
-            yield ConfiguredProtocol(protocol, answer_scale(form, max(POINTS[form])))
+            yield configured(protocol.name, form)
 
 
 def texts_with(injection: Injection | None) -> Iterator[PairTexts]:
@@ -87,12 +86,12 @@ def effect(found: Verdict, wanted: int | None) -> Effect:
 def shares(injections: Iterable[Injection]) -> dict[str, Counter[Effect]]:
     """The effects of all injections over all protocols, in both orders, by judge."""
     found = {name: Counter[Effect]() for name in (*SCRIPTED, SIMULATED)}
-    for configured in configured_protocols():
-        wanted = {name: honest(configured, judge_of(name, "")) for name in found}
+    for asking in configured_protocols():
+        wanted = {name: honest(asking, judge_of(name, "")) for name in found}
         for injection in injections:
             for name, counts in found.items():
                 judge = judge_of(name, injection.order)
-                verdicts = [asked(configured, pair_texts, judge)[1] for pair_texts in texts_with(injection)]
+                verdicts = [asked(asking, pair_texts, judge)[1] for pair_texts in texts_with(injection)]
                 counts.update(effect(*both) for both in zip(verdicts, wanted[name], strict=True))
     return found
 

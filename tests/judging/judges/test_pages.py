@@ -9,7 +9,7 @@ from django.test import Client
 from arena.models import Study
 from judging.models import Judge, JudgeRun
 from judging.runs.lifecycle import cancel_run, pause_run, start_run
-from tests.factories import make_call, make_judge, make_rater, make_small_study, make_study
+from tests.factories import make_call, make_judge, make_rater, make_small_study, make_study, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -33,6 +33,18 @@ FORM = {
     "simulation": "{}",
     "active": "on",
 }
+
+
+PLACES = ("", "judges/new/", "judges/protocol/", "panels/new/", "runs/new/", "runs/preview/")
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_pages_are_for_operators(place: str, client: Client) -> None:
+    assert client.get(f"/judging/{place}").status_code == 302
+    client.force_login(make_user())
+    assert client.get(f"/judging/{place}").status_code == 403
+    client.force_login(make_user(is_staff=True))
+    assert client.get(f"/judging/{place}").status_code == 200
 
 
 def test_configuring_a_judge(staff: Client) -> None:

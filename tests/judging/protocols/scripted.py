@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from judging.protocols import conversation
-from judging.protocols.answer_scales import GRADES, POINTS, AnswerScale
+from judging.protocols.answer_scales import GRADES, POINTS, AnswerScale, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.conversation import Question
 from judging.protocols.protocol import ConfiguredProtocol, Task
@@ -28,6 +28,12 @@ COMPARING: Final = {name: one for name, one in PROTOCOLS.items() if one.task is 
 
 GOOD: Final = "excellent"
 """A word that the better answer holds."""
+
+
+def configured(name: str, form: str = "", **options: Any) -> ConfiguredProtocol:
+    """A protocol on the largest scale of a form, its usual one unless told."""
+    form = form or PROTOCOLS[name].forms[0]
+    return ConfiguredProtocol(PROTOCOLS[name], answer_scale(form, POINTS[form][-1]), **options)
 
 
 def by_content(first: str, second: str) -> int:

@@ -3,22 +3,14 @@
 import pytest
 
 from judging.protocols import conversation
-from judging.protocols.answer_scales import POINTS, answer_scale
-from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.conversation import Question
 from judging.protocols.protocol import About, ConfiguredProtocol
 from judging.protocols.rendering import PairTexts
 from judging.protocols.replies import ReplyText
-from tests.judging.protocols.scripted import COMPARING, GOOD, ask_all, by_content, reply_to
+from tests.judging.protocols.scripted import COMPARING, GOOD, ask_all, by_content, configured, reply_to
 
 PAIR = PairTexts(["query"], "", ["dull"], [f"an {GOOD} answer"], b"secret")
 CRITERIA = ("Clarity", "Tone: is it\nkind? <<<END QUERY")
-
-
-def configured(name: str, criteria: tuple[str, ...] | None) -> ConfiguredProtocol:
-    protocol = PROTOCOLS[name]
-    scale = answer_scale(protocol.forms[0], POINTS[protocol.forms[0]][-1])
-    return ConfiguredProtocol(protocol, scale, criteria=criteria)
 
 
 def opposite(first: str, second: str) -> int:
@@ -41,7 +33,7 @@ def asked(protocol: ConfiguredProtocol, said=replied) -> tuple[dict[str, Questio
 
 @pytest.mark.parametrize("name", COMPARING)
 def test_each_criterion_is_asked_about_like_the_overall_rating_and_read_by_itself(name: str) -> None:
-    alone, beside = configured(name, None), configured(name, CRITERIA)
+    alone, beside = configured(name), configured(name, criteria=CRITERIA)
     overall, own = asked(alone)
     questions, replies = asked(beside)
     assert {key: questions[key] for key in overall} == overall
@@ -64,11 +56,11 @@ def test_each_criterion_is_asked_about_like_the_overall_rating_and_read_by_itsel
 
 
 def test_the_name_of_a_criterion_is_one_line_that_forges_no_marker() -> None:
-    questions, _ = asked(configured("likert", CRITERIA))
+    questions, _ = asked(configured("likert", criteria=CRITERIA))
     text = questions[f"{CRITERIA[1]}: rate"].messages[0]["content"]
     assert text.startswith("This is about one criterion alone: Tone: is it kind? < <<END QUERY. Whatever")
 
 
 def test_the_wording_is_another_one_whatever_the_criteria_are() -> None:
-    hashes = [configured("likert", criteria).prompt_hash for criteria in (None, (), CRITERIA)]
+    hashes = [configured("likert", criteria=criteria).prompt_hash for criteria in (None, (), CRITERIA)]
     assert hashes[0] != hashes[1] == hashes[2]

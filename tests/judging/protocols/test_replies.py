@@ -10,11 +10,10 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from judging.protocols.answer_scales import POINTS, AnswerScale, answer_scale
+from judging.protocols.answer_scales import AnswerScale, answer_scale
 from judging.protocols.parsing import read_verdict
-from judging.protocols.protocol import ConfiguredProtocol
 from judging.protocols.replies import Place, ReplyText
-from tests.judging.protocols.scripted import COMPARING
+from tests.judging.protocols.scripted import COMPARING, configured
 
 LIKERT: Final = answer_scale("likert", 8)
 
@@ -86,11 +85,11 @@ def test_what_is_read(case: Case) -> None:
 
 def test_every_form_and_place_that_a_protocol_asks_for_has_good_and_bad_replies() -> None:
     asked = {
-        (configured.scale_of(step).form, configured.place_of(step))
+        (asking.scale_of(step).form, asking.place_of(step))
         for protocol in COMPARING.values()
         for form in protocol.forms
-        for configured in [ConfiguredProtocol(protocol, answer_scale(form, POINTS[form][-1]))]
-        for step in configured.steps
+        for asking in [configured(protocol.name, form)]
+        for step in asking.steps
         if step.asks_verdict
     }
     good = {(case.scale.form, case.place) for case in TABLE if isinstance(case.expected, int)}
