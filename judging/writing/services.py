@@ -9,24 +9,34 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from arena.audit.recording import Kind, record
 from arena.data.importing.texts import add_answer
-from arena.models import Completion, Prompt, Study
+from arena.models import Completion, Contestant, Prompt, Study
 from arena.models.signals import announce
+from arena.pages.names import check_name
 from arena.pages.permissions import Visitor
 from arena.texts.dialogue import Message, dialogue
 from arena.texts.marks import OPENING, without_thinking
+from arena.texts.slugs import free_slug, slug_from
 from judging.endpoints.client import NoReplyError, Reply
 from judging.endpoints.logprobs import tokens_of_text
 from judging.endpoints.scoring import ToRead, before_answer
 from judging.endpoints.traces import pack
 from judging.judges.asked import AskedModel
 from judging.judges.rights import WHOM_TO_ASK, NotAllowedError, may_ask_models
-from judging.judges.services import MissingError
+from judging.judges.services import (
+    JudgeError,
+    MissingError,
+    check_sampling,
+    drop_unused,
+    store_endpoint,
+    storing,
+)
 from judging.models import Author, Trace, WritingCall, WritingRun
 from judging.models.requests import LIVE
 from judging.models.writing import UNANSWERED
@@ -37,6 +47,7 @@ from judging.writing import reading
 RETIRED: Final = "{} is retired, so it writes nothing new."
 CLOSED: Final = "{} is closed, so nothing new is written for it."
 WRITTEN: Final = "written"  # of a completion's extra: the model, how it was sampled, and turns that were cut
+SAMPLING: Final = ("temperature", "max_tokens", "options")
 NO_ANSWER: Final = {
     "refused": "The endpoint refused to answer.",
     "filtered": "The endpoint's filter stopped the answer.",
@@ -59,6 +70,44 @@ def author_named(study: str, contestant: str) -> Author:
         "study's page Models that write.",
         "contestant",
     )
+
+
+@storing()
+def configure_author(study: Study, name: str, wanted: Author, by: Visitor | None = None) -> Author:
+    """Have the contestant of this name, which is made if there is none, asked as ``wanted`` says.
+
+    Raises JudgeError.
+    """
+    check_sampling(wanted)
+    contestant = _contestant(study, name)
+    author = Author.objects.filter(contestant=contestant).select_related("endpoint").first()
+    before = author.endpoint if author else None
+    author = author or Author(contestant=contestant)
+    author.endpoint = store_endpoint(wanted.endpoint)
+    for part in SAMPLING:
+        setattr(author, part, getattr(wanted, part))
+    author.save()
+    if before:
+        drop_unused(before)
+    sampled = f"temperature {author.temperature}, max tokens {author.max_tokens}"
+    record(Kind.JUDGE, by, f"{name} is asked as {author.endpoint}, {sampled}.", study=study)
+    return author
+
+
+def _contestant(study: Study, name: str) -> Contestant:
+    found = study.contestants.filter(name=name).first()
+    if found is None:
+        taken = set(study.contestants.values_list("slug", flat=True))
+        found = Contestant(study=study, name=name, slug=free_slug(slug_from(name, "contestant"), taken))
+        try:
+            check_name(name, study.contestants.all())
+            found.full_clean()
+        except ValidationError as error:
+            raise JudgeError("; ".join(error.messages)) from error
+        found.save()
+    elif found.kind == Contestant.Kind.PEOPLE:
+        raise JudgeError(f"{name} stands for people, who cannot be asked like a model.")
+    return found
 
 
 def asked(author: Author, *, to_read: bool = False) -> AskedModel:
@@ -106,12 +155,7 @@ def cancel(run: WritingRun, by: Visitor | None = None) -> None:
 
 
 def _sampling(model: AskedModel) -> dict[str, Any]:
-    return {
-        "model": model.model,
-        "temperature": model.temperature,
-        "max_tokens": model.max_tokens,
-        "options": dict(model.options),
-    }
+    return {name: getattr(model, name) for name in ("model", *SAMPLING)}
 
 
 def first_requests(author: Author, prompts: Sequence[Prompt]) -> list[WritingCall]:

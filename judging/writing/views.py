@@ -18,8 +18,8 @@ from judging.judges.services import JudgeError, missing_key
 from judging.models import Author, WritingProgress, WritingRun
 from judging.models.writing import errors_of, progress_of
 from judging.writing import reading, services
-from judging.writing.authors import SAMPLING, configure_author
 from judging.writing.probing import gifts, probe
+from judging.writing.services import SAMPLING
 from judging.writing.wanted import Kind, Wanted
 
 LAST_RUNS = 10
@@ -68,7 +68,7 @@ class AuthorForm(AskedForm[Author]):
     def stored(self, by: Visitor) -> Author:
         given = self.cleaned_data
         wanted = Author(endpoint=self.endpoint(), **{name: given[name] for name in SAMPLING})
-        return configure_author(self._study, given["name"], wanted, by)
+        return services.configure_author(self._study, given["name"], wanted, by)
 
 
 class StartForm(forms.Form):
