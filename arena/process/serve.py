@@ -12,12 +12,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
 from django.core.management.base import CommandError
 from django.core.wsgi import get_wsgi_application
-from django.db import connections
+from django.db import connection, connections
 
 from arena.process.environment import local_url
 from arena.process.web import BACKLOG, MOST_CONNECTIONS, WebServer
@@ -47,10 +48,10 @@ def serve() -> None:
             shutil.rmtree(settings.METRICS_DIR, ignore_errors=True)  # counts of processes that are gone
         application = get_wsgi_application()
         # What is forked must not share a connection with its parent.
-        for connection in connections.all(initialized_only=True):
-            connection.close()
-            if hasattr(connection, "close_pool"):
-                connection.close_pool()
+        for each in connections.all(initialized_only=True):
+            each.close()
+            if hasattr(each, "close_pool"):
+                each.close_pool()
         _allow_files()
         address = local_url(settings.HOST, settings.PORT)
         sys.stdout.write(f"Likert Arena runs on {address}/ (Ctrl-C stops it)\n")
@@ -83,16 +84,23 @@ def only_server() -> Iterator[None]:
     if not settings.EMBEDDED_WORKER:
         yield
         return
-    digest = hashlib.sha256(settings.DATABASE_URL.encode()).hexdigest()[:12]
-    with (settings.VAR_DIR / f"serve-{digest}.lock").open("w") as file:
+    with _lock_file().open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise CommandError(
-                "Another arena is already serving this database; stop it first, or give this one its own "
-                "VAR_DIR."
+                "Another arena is already serving this database; stop it first, or give this one a database "
+                "of its own with VAR_DIR or DATABASE_URL."
             ) from error
         yield
+
+
+def _lock_file() -> Path:
+    """Beside SQLite's file, which has several addresses but one place."""
+    if connection.vendor == "sqlite":
+        return Path(f"{Path(connection.settings_dict['NAME']).resolve()}-serve")
+    digest = hashlib.sha256(settings.DATABASE_URL.encode()).hexdigest()[:12]
+    return settings.VAR_DIR / f"serve-{digest}.lock"
 
 
 def _allow_files() -> None:

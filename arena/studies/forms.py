@@ -8,8 +8,10 @@ from zlib import crc32
 
 from django import forms
 from django.core.validators import MaxValueValidator, MinValueValidator
-from django.db.models import Field, FloatField, IntegerField, JSONField, TextField
+from django.db.models import BooleanField, Field, FloatField, IntegerField, JSONField, TextField
 from django.forms.models import model_to_dict
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from arena.features import stored
 from arena.models import Completion, Pair, Reference, Study
@@ -94,6 +96,16 @@ class TasksField(forms.MultiValueField):
         return tasks
 
 
+class TickBox(forms.CheckboxInput):
+    """A check box that is sent without a tick, too: a page that does not have it changes nothing."""
+
+    def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
+        return name not in data
+
+    def render(self, name: str, *args: Any, **kwargs: Any) -> SafeString:
+        return format_html('<input type="hidden" name="{}">{}', name, super().render(name, *args, **kwargs))
+
+
 def field_of(column: "Field[Any, Any]", **options: Any) -> forms.Field | None:
     """Return the field of a form for a setting, by the kind of its column."""
     setting, required = SETTINGS[column.name], not column.blank
@@ -108,6 +120,8 @@ def field_of(column: "Field[Any, Any]", **options: Any) -> forms.Field | None:
     highest = [each.limit_value for each in column.validators if isinstance(each, MaxValueValidator)]
     if isinstance(column, FloatField) and setting.unit:
         return PercentField(most=min(highest), required=required)
+    if isinstance(column, BooleanField):
+        return forms.BooleanField(required=False, widget=TickBox)
     if isinstance(column, IntegerField):
         return forms.IntegerField(required=required, min_value=max(lowest), max_value=min(highest))
     return column.formfield(**options)

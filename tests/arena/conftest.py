@@ -11,6 +11,7 @@ from django.forms import MultiWidget
 from django.test import Client
 
 from arena.models import Membership, Role, Study
+from arena.studies.forms import TickBox
 from tests import factories as make
 
 VISITORS = ("anonymous", "stranger", "viewer", "rater", "operator", "staff")
@@ -79,8 +80,12 @@ def filled(response: Any, **changed: Any) -> dict[str, Any]:
         several = isinstance(bound.field.widget, MultiWidget)
         for part in widget["subwidgets"] if several else [widget]:
             value = part["value"][0] if isinstance(part["value"], list) else part["value"]
-            if part.get("type") != "checkbox" or part["attrs"].get("checked"):
+            if part.get("type") != "checkbox":
                 data[part["name"]] = "" if value is None else value
+            elif part["attrs"].get("checked"):
+                data[part["name"]] = value or "on"
+            elif isinstance(bound.field.widget, TickBox):
+                data[part["name"]] = ""
     return data | changed
 
 

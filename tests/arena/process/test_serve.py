@@ -257,7 +257,10 @@ def test_a_web_process_that_dies_is_replaced_and_none_outlives_its_parent(server
     assert not server.left_behind()
 
 
-def test_one_database_has_one_server(settings: Any, tmp_path: Path) -> None:
+def test_one_database_has_one_server_however_it_is_named(settings: Any, tmp_path: Path) -> None:
     settings.VAR_DIR, settings.PORT = tmp_path, free_port()
-    with serve.only_server(), pytest.raises(CommandError, match="Another arena is already serving this"):
-        call_command("serve", skip_checks=True)
+    with serve.only_server():
+        settings.VAR_DIR = tmp_path / "another"
+        for command, named in (("serve", []), ("restore", ["backup.zip"])):
+            with pytest.raises(CommandError, match="Another arena is already serving this"):
+                call_command(command, *named, skip_checks=True)
