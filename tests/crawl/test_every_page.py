@@ -105,6 +105,7 @@ def test_every_page_answers_and_escapes(arena: Arena, role: str) -> None:
         assert page.harm == [], address
         for figure in page.figures if role == "visitor" else ():
             drawn = client.get(urljoin(address, figure))
+            assert drawn.status_code in FINE, figure
             if drawn.status_code == 200 and figure not in figures:
                 check_figure(drawn.content)
                 figures.add(figure)

@@ -224,6 +224,7 @@ def _alone_in_its_group(match: re.Match[str], about: About) -> Iterator[str]:
         yield "all scores and checks are the same"
 
 
+@claim(rf"It is not clear whether .* differ by ({NUMBER}) to ({NUMBER}) points")
 @claim(rf"lead of .* may be noise \\(({NUMBER}) to ({NUMBER})\\)")
 def _may_be_noise(match: re.Match[str], about: About) -> Iterator[str]:
     if not number(match[1]) <= 0 <= number(match[2]):
@@ -241,12 +242,6 @@ def _may_be_chance(match: re.Match[str], about: About) -> Iterator[str]:
 def _better(match: re.Match[str], about: About) -> Iterator[str]:
     if number(match[4]) < 0 or number(match[5]) < 0:
         yield "its interval holds none"
-
-
-@claim(rf"It is not clear whether .* differ by ({NUMBER}) to ({NUMBER}) points")
-def _not_clear(match: re.Match[str], about: About) -> Iterator[str]:
-    if not number(match[1]) <= 0 <= number(match[2]):
-        yield "its interval excludes none"
 
 
 # --- How raters agree ---------------------------------------------------------------------------------------
@@ -443,7 +438,7 @@ def _one_person(match: re.Match[str], about: About) -> Iterator[str]:
 
 
 # --- What is not there --------------------------------------------------------------------------------------
-@claim(r"[Oo]nly judges have rated")
+@claim(r"[Oo]nly judges have rated|[Nn]o ratings by people yet")
 def _only_judges(match: re.Match[str], about: About) -> Iterator[str]:
     if any(row.rater.kind == "person" for row in about.facts.rows):
         yield "people have rated"
@@ -456,12 +451,6 @@ def _nobody_rated(match: re.Match[str], about: About) -> Iterator[str]:
         whose = [row for row in whose if row.rater.kind == "person"]
     if whose and not re.search("category|pair|compared|wait|left out", match.string):
         yield f"{len(whose)} ratings are there"
-
-
-@claim(r"[Nn]o ratings by people yet")
-def _no_person_rated(match: re.Match[str], about: About) -> Iterator[str]:
-    if any(row.rater.kind == "person" for row in about.facts.rows):
-        yield "people have rated"
 
 
 @claim(r"[Nn]o judge has rated")

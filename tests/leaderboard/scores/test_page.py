@@ -95,23 +95,6 @@ def test_turns_are_chosen_where_there_are_several(client, study):
     assert page.beside is None
 
 
-def test_every_panel_has_its_figure_and_csv(client, study):
-    page = page_of(client, study)
-    assert [panel.slug for panel in page.panels] == [
-        *("models", "by-model", "distribution", "agreement", "length", "drift")
-    ]
-    for panel in page.panels:
-        assert client.get(panel.figure_url).status_code == 200
-        assert client.get(panel.csv_url).status_code == 200
-    text = client.get(page.panel("agreement").csv_url).content.decode("utf-8-sig")
-    rows = list(csv.DictReader(io.StringIO(text)))
-    assert [row["Raters"] for row in rows] == ["People and Judge", "One person and the others"]
-    assert rows[0]["Answers"] == "9"
-    counts = page.panel("by-model").figure["data"][0]["z"]
-    assert counts[0] == pytest.approx([0, 0, 0, 100 / 3, 200 / 3])
-    assert page.panel("agreement").figure["layout"]["shapes"][0]["x0"] == page.content["people"]["pearson"]
-
-
 @pytest.mark.parametrize(("highest", "width"), [(5, ""), (10, "matrix"), (20, "large")])
 def test_a_heat_map_of_many_scores_scrolls_on_a_phone(client, highest, width):
     said = {"p": {"Ada": [1, 2, 3], "Bob": [2, 3, 4]}}
