@@ -4,9 +4,10 @@ import json
 import zipfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from functools import partial
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from django.apps import apps
 from django.db import connection, models
@@ -49,19 +50,21 @@ class Manifest:
         return json.dumps({"format": FORMAT, "form": FORM, **asdict(self)}, indent=1)
 
 
+_SAID: Final = TypeAdapter(dict[str, Any])
 _STATED: Final = TypeAdapter(Manifest)
+_AT_ONCE: Final = 1024 * 1024  # bytes
 
 
 def checked(path: Path) -> Manifest:
-    """Read the whole file. Raises BackupError unless it is a backup whose checksums are right."""
+    """Read the whole file. Raises BackupError unless it holds the rows that its manifest counts."""
     no_backup = f"{path} is not a backup of an arena, or a part of it is missing or damaged"
     try:
         with zipfile.ZipFile(path) as file:
-            damaged = file.testzip()
-            said = json.loads(file.read(MANIFEST))
-            form, names = said.pop("form"), set(file.namelist())
-        if damaged or said.pop("format") != FORMAT:
-            raise ValueError(damaged)
+            said = _SAID.validate_json(file.read(MANIFEST))
+            held = {name: _rows(file, name) for name in file.namelist() if name != MANIFEST}
+        form = said.pop("form")
+        if said.pop("format") != FORMAT or (form not in (1, FORM) and form < FORM):
+            raise ValueError(form)
         if form == 1:
             raise BackupError(
                 f"{path} was made by an earlier version of the arena. Install the code of "
@@ -76,9 +79,18 @@ def checked(path: Path) -> Manifest:
         raise BackupError(f"{path} cannot be read ({error.strerror or error}).") from error
     except _DAMAGED as error:
         raise BackupError(f"{no_backup}.") from error
-    if lacking := {member_of(table) for table in manifest.tables} - names:
-        raise BackupError(f"{no_backup}: it lacks {min(lacking)}.")
+    counted = {member_of(table): rows for table, rows in manifest.tables.items()}
+    for name in sorted(counted.keys() | held.keys()):
+        if counted.get(name) != held.get(name):
+            there, rows = (f"{each.get(name, 0):,}" for each in (held, counted))
+            raise BackupError(f"{no_backup}: {name} has {there} of {rows} rows.")
     return manifest
+
+
+def _rows(file: zipfile.ZipFile, member: str) -> int:
+    """Count the lines of a member, which reads it to its end and holds its checksum."""
+    with file.open(member) as lines:
+        return sum(some.count(b"\n") for some in iter(partial(lines.read, _AT_ONCE), b""))
 
 
 def member_of(table: str) -> str:

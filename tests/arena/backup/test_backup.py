@@ -215,8 +215,18 @@ def of_replaced_migrations(members: dict[str, bytes]) -> None:
 
 
 def with_table(table: str, data: bytes) -> Callable[[dict[str, bytes]], None]:
-    """Whole by its checksums, and yet not what an arena can have written."""
-    return lambda members: members.update({f"{table}.jsonl": data})
+    """Whole by its checksums and counts, and yet not what an arena can have written."""
+
+    def change(members: dict[str, bytes]) -> None:
+        members[f"{table}.jsonl"] = data
+        in_manifest(members, lambda said: said["tables"].update({table: data.count(b"\n")}))
+
+    return change
+
+
+def with_rows_left_out(members: dict[str, bytes]) -> None:
+    *rows, _ = members["arena_comparison.jsonl"].splitlines(keepends=True)
+    members["arena_comparison.jsonl"] = b"".join(rows)
 
 
 def odd_price(column: str, value: Any) -> Callable[[dict[str, bytes]], None]:
@@ -234,9 +244,20 @@ def of_form_1(members: dict[str, bytes]) -> None:
 
 NO_BACKUP = "is not a backup of an arena, or a part of it is missing or damaged"
 DAMAGES: list[tuple[Callable[[dict[str, bytes]], object], str]] = [
-    (lambda m: m.pop("arena_rater.jsonl"), f"{NO_BACKUP}: it lacks arena_rater.jsonl"),
+    (lambda m: m.pop("arena_study.jsonl"), f"{NO_BACKUP}: arena_study.jsonl has 0 of 1 rows"),
+    (with_rows_left_out, rf"{NO_BACKUP}: arena_comparison.jsonl has \d+ of \d+ rows\."),
+    (
+        lambda m: in_manifest(m, lambda s: s["tables"].update(arena_pair=10**30)),
+        "arena_pair.jsonl has",
+    ),
+    (lambda m: in_manifest(m, lambda s: s["tables"].clear()), "of 0 rows"),
+    (lambda m: m.update({"../evil": b"x\n"}), r"\.\./evil has 1 of 0 rows"),
     (lambda m: m.pop("manifest.json"), NO_BACKUP),
-    (lambda m: m.update({"manifest.json": b"[1]"}), NO_BACKUP),
+    *((lambda m, said=said: m.update({"manifest.json": said}), NO_BACKUP) for said in (b"[1]", b"5", b"NaN")),
+    *(
+        (lambda m, form=form: in_manifest(m, lambda s: s.update(form=form)), NO_BACKUP)
+        for form in (0, -5, "2")
+    ),
     (lambda m: in_manifest(m, lambda s: s.update(form=9)), "was made by a later version"),
     (
         of_form_1,
