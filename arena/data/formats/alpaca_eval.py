@@ -132,12 +132,7 @@ FORMAT = Format(
     "instruction, output_1, output_2 and preference (AlpacaEval annotations)",
     (
         Shape(Kind.COMPARISONS, "instruction output_1 output_2 preference", by_row(_annotation, _NO_ORDER)),
-        Shape(
-            Kind.SCORES,
-            "instruction output generator score",
-            by_row(_scored),
-            lambda head: not head.fields.isdisjoint(ANNOTATORS),
-        ),
+        Shape(Kind.SCORES, f"instruction output generator score {'|'.join(ANNOTATORS)}", by_row(_scored)),
         Shape(Kind.COMPLETIONS, "instruction output generator", by_row(_output)),
     ),
 )

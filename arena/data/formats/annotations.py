@@ -125,10 +125,8 @@ def _text(fields: Fields, name: str, value: Any) -> str:
 
 
 def _inside(fields: Fields, values: Any) -> Fields:
-    """The fields of an object inside, whose problems are added to these."""
-    inner = Fields(values if isinstance(values, dict) else {}, fields.place)
-    inner.problems = fields.problems
-    return inner
+    """The fields of an object inside; none of what is no object."""
+    return fields.inside(values if isinstance(values, dict) else {})
 
 
 def _objects(fields: Fields, name: str) -> list[Fields]:

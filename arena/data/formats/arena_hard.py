@@ -73,8 +73,7 @@ FORMAT: Final = Format(
     "uid, category and prompt (questions), uid, model and messages (answers), or uid, model, judge and games "
     "(judgments) of Arena-Hard",
     (
-        Shape(Kind.COMPARISONS, "uid model judge games", by_row(_judgment)),
-        Shape(Kind.COMPARISONS, "question_id model judge games", by_row(_judgment)),
+        Shape(Kind.COMPARISONS, "uid|question_id model judge games", by_row(_judgment)),
         Shape(Kind.COMPLETIONS, "uid model messages", by_row(_answer)),
         Shape(
             Kind.PROMPTS,

@@ -36,10 +36,9 @@ from arena.data.formats.files import HEAD, MAX_FILE, About, BrokenFileError, For
 from arena.data.formats.reading import OPINIONS, DataSet, Format, Head, Kind, Shape
 from arena.data.formats.records import (
     TABLES,
+    AboutPair,
     AboutText,
-    ComparisonRecord,
     CompletionRecord,
-    GoldRecord,
     Item,
     Note,
     Place,
@@ -131,14 +130,9 @@ class Source:
         self.file.position = self.file.size
 
 
-_OF_A_SUBSET: Final = (
-    *(PromptRecord, QuestionRecord, CompletionRecord, GoldRecord, ComparisonRecord, AboutText),
-)
-
-
 def _moved(item: Item, subset: str) -> Item:
     """The record in a subset, if it is not in one of the arena's own."""
-    if not isinstance(item, _OF_A_SUBSET):
+    if not isinstance(item, PromptRecord | QuestionRecord | CompletionRecord | AboutPair | AboutText):
         return item
     return item if item.subset in (TRAINING_SUBSET, NO_PROMPT_SUBSET) else replace(item, subset=subset)
 

@@ -34,13 +34,9 @@ _MODEL: Final = {"name": "model_id", "family": "model_name"}
 """Several versions share a model_name; answers name the model_id."""
 
 
-def _is_answer(head: Head) -> bool:
-    return not head.fields.isdisjoint(("choices", "text"))
-
-
 def _is_reference(head: Head) -> bool:
     """Tell whether answers are references, which only names of file or folder tell."""
-    return _is_answer(head) and ("reference" in head.file.stem or REFERENCES in head.file.folders[:1])
+    return "reference" in head.file.stem or REFERENCES in head.file.folders[:1]
 
 
 def _with_answers(build: Callable[[list[Fields], Fields], Iterable[Item | None]]) -> Read:
@@ -190,7 +186,7 @@ def _judge(fields: Fields) -> tuple[str, str]:
 
 _LEFT_OUT: Final = left_out(", because it holds texts for judges, or winners that follow from scores")
 _GAMES: Final = "question_id model_1 model_2 g1_winner g2_winner"
-_ANSWER: Final = "question_id answer_id model_id"
+_ANSWER: Final = "question_id answer_id model_id choices|text"
 
 FORMAT = Format(
     "fastchat",
@@ -203,7 +199,7 @@ FORMAT = Format(
         Shape(Kind.COMPARISONS, "question_id answer1_id answer2_id score", _read_reviews),
         Shape(Kind.SCORES, "question_id model judgment score", by_row(_grade)),
         Shape(Kind.PROMPTS, _ANSWER, _with_answers(_prompt), _is_reference),
-        Shape(Kind.COMPLETIONS, _ANSWER, _with_answers(_answer), _is_answer),
+        Shape(Kind.COMPLETIONS, _ANSWER, _with_answers(_answer)),
         Shape(Kind.PROMPTS, "question_id turns", _with_answers(_prompt)),
         Shape(Kind.PROMPTS, "question_id text category", _with_answers(_prompt)),
         Shape(Kind.CONTESTANTS, "model_id model_name model_version", by_columns(Kind.CONTESTANTS, _MODEL)),

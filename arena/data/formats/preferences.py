@@ -51,9 +51,7 @@ def _preferences(seen: set[tuple[str, ...]], fields: Fields) -> Iterator[Item]:
     for (one, text), (other, worse) in product(enumerate(given[0]), enumerate(given[1], len(given[0]))):
         sides = {"chosen": text, "rejected": worse}
         whose = {"chosen_model": names[one], "rejected_model": names[other]}
-        inner = Fields({**row, **sides, **whose}, fields.place)
-        inner.problems = fields.problems
-        yield from _preference(seen, inner)
+        yield from _preference(seen, fields.inside({**row, **sides, **whose}))
 
 
 def _preference(seen: set[tuple[str, ...]], fields: Fields) -> Iterator[Item]:

@@ -105,10 +105,15 @@ class Fields:
 
     def under_other_names(self, given: Mapping[str, Any], columns: Mapping[str, str]) -> "Fields":
         """Fields of these values, whose problems are added here and name the columns."""
-        other = Fields(given, self.place, cells=True)
+        other = self.inside(given, cells=True)
         other._shown = {
             name: f"{name} (column {column})" for name, column in columns.items() if name != column
         }
+        return other
+
+    def inside(self, given: Mapping[str, Any], *, cells: bool = False) -> "Fields":
+        """The fields of an object inside, whose problems are added here."""
+        other = Fields(given, self.place, cells=cells)
         other.problems, other.named = self.problems, self.named
         return other
 
@@ -308,7 +313,10 @@ Read: TypeAlias = Callable[[InputFile], Iterable[Item]]
 
 @dataclass(frozen=True)
 class Shape:
-    """Files with these ``fields``, and of which ``when`` is true: their kind, and how they are read."""
+    """Files with these ``fields``, and of which ``when`` is true: their kind, and how they are read.
+
+    Of fields with a bar between them, such as ``uid|question_id``, one is enough.
+    """
 
     kind: Kind
     fields: str
@@ -316,7 +324,8 @@ class Shape:
     when: Callable[[Head], bool] = lambda head: True
 
     def fits(self, head: Head) -> bool:
-        return head.fields.issuperset(self.fields.split()) and self.when(head)
+        names = (name.split("|") for name in self.fields.split())
+        return not any(map(head.fields.isdisjoint, names)) and self.when(head)
 
 
 @dataclass(frozen=True)

@@ -114,10 +114,8 @@ FORMAT: Final = Format(
     "prompt, score and model or completion (of answers); instruction, output_1, output_2 and score_1 with "
     "score_2 or score (of pairs)",
     (
-        Shape(Kind.COMPARISONS, f"{OUTPUTS} score_1 score_2", _read_pairs, _is_ours),
-        Shape(Kind.COMPARISONS, f"{OUTPUTS} score", _read_pairs, _is_ours),
-        Shape(Kind.COMPARISONS, "prompt score model", _read_answers, _is_ours),
-        Shape(Kind.COMPARISONS, "prompt score completion", _read_answers, _is_ours),
+        Shape(Kind.COMPARISONS, f"{OUTPUTS} score|score_1 score|score_2", _read_pairs, _is_ours),
+        Shape(Kind.COMPARISONS, "prompt score model|completion", _read_answers, _is_ours),
     ),
     told=SUBSET_AND_JUDGE,
 )

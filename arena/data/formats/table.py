@@ -464,8 +464,11 @@ class _Reader:
             return
         if isinstance(record, ComparisonRecord | GoldRecord):
             yield from self._answers(fields, record, texts)
-        if isinstance(record, TextRecord):
-            yield from self._text(fields, record, text)
+        if isinstance(record, TextRecord) and (
+            text or (self._mapping.kind is Kind.SCORES and record.contestant)
+        ):
+            # That of a check is made only if its text is there.
+            yield from _named(fields, record, Side(record.contestant, record.completion, text))
         if not isinstance(record, StudyRecord | RaterRecord | GoldRecord | QuestionRecord | FeatureRecord):
             record = replace(record, extra={**record.extra, **rest})
         yield record
@@ -553,11 +556,6 @@ class _Reader:
             place=fields.place,
         )
 
-    def _text(self, fields: Fields, said: TextRecord, turns: tuple[str, ...]) -> Iterator[Item]:
-        """The completion of a score named in passing, and that of an answer if its text is there."""
-        if turns or (self._mapping.kind is Kind.SCORES and said.contestant):
-            yield from self._answer(fields, said, Side(said.contestant, said.completion, turns))
-
     def _answers(
         self, fields: Fields, pair: ComparisonRecord | GoldRecord, texts: Mapping[str, tuple[str, ...]]
     ) -> Iterator[Item]:
@@ -565,10 +563,12 @@ class _Reader:
         sides = {"first": (pair.first, pair.first_id), "second": (pair.second, pair.second_id)}
         for name, (contestant, own_id) in sides.items():
             if texts[name] or (contestant and "prompt" not in self._mapping):
-                yield from self._answer(fields, pair, Side(contestant, own_id, texts[name]))
+                yield from _named(fields, pair, Side(contestant, own_id, texts[name]))
 
-    def _answer(self, fields: Fields, about: AboutPair | AboutText, side: Side) -> Iterator[Item]:
-        return with_author(fields, side.answer(about.prompt, about.subset, fields.place))
+
+def _named(fields: Fields, about: AboutPair | AboutText, side: Side) -> Iterator[Item]:
+    """The completion that a row names in passing, after its contestant."""
+    return with_author(fields, side.answer(about.prompt, about.subset, fields.place))
 
 
 def _joined(columns: Sequence[str], cells: Mapping[str, Any]) -> Any:

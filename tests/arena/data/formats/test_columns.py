@@ -45,25 +45,6 @@ def test_a_prompt_of_a_requirement_is_an_id_or_a_text(value: str, ids: list[str]
     assert found.columns == {field: "prompt", "text": "requirement"}
 
 
-def test_several_questions_of_a_prompt_are_its_requirements(tmp_path: Path) -> None:
-    rows = [f"{prompt},Is {prompt} {word}?" for prompt in ("rain", "sun", "fog") for word in ("big", "wet")]
-    file = InputFile(write_lines(tmp_path, "rows.csv", "prompt,question", *rows))
-    found = suggest(file.columns(), file.samples())
-    assert found is not None
-    assert (found.kind, found.columns) == (Kind.QUESTIONS, {"prompt": "prompt", "text": "question"})
-
-
-def test_a_requirement_beside_a_model_is_no_table_of_requirements() -> None:
-    found = guess(["prompt", "model", "requirement", "met"], {}).mapping
-    assert found.kind is not Kind.QUESTIONS
-
-
-def test_columns_that_tell_nothing() -> None:
-    assert [suggest(columns.split()) for columns in ("", "colour shape", "algorithm item score")] == [
-        None
-    ] * 3
-
-
 LONG = [
     f"{word} is a long answer that says many things about its subject, one after another."
     for word in "abcdef"

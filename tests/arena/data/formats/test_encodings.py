@@ -70,13 +70,6 @@ def test_what_is_in_no_known_encoding_is_refused(
     assert said.endswith("save the file as UTF-8")
 
 
-def test_json_is_never_read_as_windows_1252(tmp_path: Path) -> None:
-    ((line, _, said),) = problems(
-        table(tmp_path, b'{"id": "p1", "instruction": "caf\xe9"}\n', "p.jsonl").path
-    )
-    assert (line, said[:9]) == (1, "not UTF-8")
-
-
 @pytest.mark.parametrize(
     ("content", "cells"),
     [
