@@ -75,11 +75,7 @@ FORMAT: Final = Format(
     (
         Shape(Kind.COMPARISONS, "uid|question_id model judge games", by_row(_judgment)),
         Shape(Kind.COMPLETIONS, "uid model messages", by_row(_answer)),
-        Shape(
-            Kind.PROMPTS,
-            "uid prompt category",
-            by_columns(Kind.PROMPTS, _QUESTION),
-        ),
+        Shape(Kind.PROMPTS, "uid prompt category", by_columns(Kind.PROMPTS, _QUESTION)),
     ),
     is_typed=True,
 )

@@ -370,10 +370,7 @@ def _left_out(folder: Path, files: Sequence[Path], why: str) -> Iterator[Note]:
 
 
 def _recognised(
-    file: InputFile,
-    choice: Choice,
-    known: Callable[[Samples], Known],
-    suggested: dict[str, ColumnMapping],
+    file: InputFile, choice: Choice, known: Callable[[Samples], Known], suggested: dict[str, ColumnMapping]
 ) -> Source | list[Problem]:
     """The file as a source of the first format that fits, or why none does."""
     try:

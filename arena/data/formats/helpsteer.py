@@ -49,12 +49,6 @@ FORMAT: Final = Format(
     "helpsteer",
     "HelpSteer3 preferences",
     "context, response1, response2 and overall_preference (HelpSteer3)",
-    (
-        Shape(
-            Kind.COMPARISONS,
-            "context response1 response2 overall_preference",
-            by_row(_row, _ANNOTATORS),
-        ),
-    ),
+    (Shape(Kind.COMPARISONS, "context response1 response2 overall_preference", by_row(_row, _ANNOTATORS)),),
     is_typed=True,
 )

@@ -133,12 +133,7 @@ QUESTION_FIELDS: Final = frozenset({"position", "labels", "required"})
 
 
 def written_as(form: Form, name: str, title: str) -> Format:
-    return Format(
-        name,
-        title,
-        NEEDS,
-        tuple(_shape(Kind[kind.upper()], form) for kind in RECORDS),
-    )
+    return Format(name, title, NEEDS, tuple(_shape(Kind[kind.upper()], form) for kind in RECORDS))
 
 
 def _shape(kind: Kind, form: Form | None = None) -> Shape:

@@ -152,9 +152,7 @@ FORMAT: Final = Format(
     "field that ends in _result (a judge's verdicts)",
     (
         Shape(
-            Kind.PAIRS,
-            f"idx cmp_key instruction response1 response2 {' '.join(ANNOTATORS)}",
-            _read_test_set,
+            Kind.PAIRS, f"idx cmp_key instruction response1 response2 {' '.join(ANNOTATORS)}", _read_test_set
         ),
         Shape(Kind.COMPARISONS, "idx", _read_verdicts, _is_judged),
     ),

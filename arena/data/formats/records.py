@@ -578,9 +578,7 @@ CONSENSUS_FIELDS: Final = (
 NO_CONSENSUS: Final = "none"
 
 CONSENSUS: Final = Table(
-    "consensus",
-    {entry.name: entry.type for entry in (*FIELDS["pairs"], *CONSENSUS_FIELDS)},
-    complete=True,
+    "consensus", {entry.name: entry.type for entry in (*FIELDS["pairs"], *CONSENSUS_FIELDS)}, complete=True
 )
 
 TABLES: Final = {

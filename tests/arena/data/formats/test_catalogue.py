@@ -19,11 +19,7 @@ def test_an_unknown_format_names_those_there_are_and_each_has_a_head() -> None:
 
 
 HEADS: Final[list[tuple[str, Kind, str]]] = [
-    (
-        "llmfao",
-        Kind.PAIRS,
-        "id prompt text model_x result_x model_y result_y golden reason",
-    ),
+    ("llmfao", Kind.PAIRS, "id prompt text model_x result_x model_y result_y golden reason"),
     ("llmfao", Kind.PROMPTS, "id text type slug note"),
     ("llmfao", Kind.CONTESTANTS, "id api_id name org"),
     ("llmfao", Kind.COMPLETIONS, "id prompt model result name slug org api api_id type"),

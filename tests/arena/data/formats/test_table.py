@@ -190,10 +190,7 @@ def test_a_good_mapping_has_no_faults_and_survives_json_and_the_command_line() -
             '"name" has a column and a value for every row; give one of them',
         ),
         (ColumnMapping(Kind.CONTESTANTS, {"name": ""}), '"name" is mapped to no column'),
-        (
-            ColumnMapping(Kind.PROMPTS),
-            "prompts need instruction or turns; give it a column or one value",
-        ),
+        (ColumnMapping(Kind.PROMPTS), "prompts need instruction or turns; give it a column or one value"),
         (
             ColumnMapping(Kind.COMPARISONS, {"first": "a", "second": "b", "rating": "r"}, {"rater": "x"}),
             "a rating needs points: on how many points it was given",
@@ -202,10 +199,7 @@ def test_a_good_mapping_has_no_faults_and_survives_json_and_the_command_line() -
             ColumnMapping(Kind.COMPARISONS, {**VOTES.columns, "rating": "r"}, {"rater": "x", "points": "3"}),
             "winner and rating are both given; give one of them",
         ),
-        (
-            replace(VOTES, further=("x",)),
-            "each of 2 columns is a rater of its own; give no other rater",
-        ),
+        (replace(VOTES, further=("x",)), "each of 2 columns is a rater of its own; give no other rater"),
         (
             ColumnMapping(Kind.PROMPTS, {"instruction": "q"}, values={"1": "tie"}),
             "only values of winner, rating, gold, answer have a meaning; give one of them",

@@ -131,11 +131,7 @@ def test_rows_that_do_not_fit_the_header(tmp_path: Path) -> None:
             START + TEXT.format("a" * 60 * 2**20),
             "the workbook unpacks to 60 MiB, which is too much; save",
         ),
-        (
-            "xl/theme/theme1.xml",
-            "a" * 51 * 2**20,
-            "the workbook unpacks to 51 MiB, 51 MiB of it outside",
-        ),
+        ("xl/theme/theme1.xml", "a" * 51 * 2**20, "the workbook unpacks to 51 MiB, 51 MiB of it outside"),
         ("xl/styles.xml", "a" * 6 * 2**20, "the workbook unpacks to 6 MiB, 6 MiB of it outside"),
         (SHEET, START + TEXT.format("a" * 17 * 2**20), "the row is longer than 16 MiB"),
         (
