@@ -6,7 +6,7 @@ from arena.rules.feature_names import TELLING, Variant
 
 
 def of_answers(study: Study) -> FeatureQuerySet:
-    """Those of whole answers by published formulas, and bounds, so that a name stands for one number."""
+    """Return features of whole answers by published formulas, and bounds: a name is one number."""
     of_whole = CompletionFeature.objects.of(study).filter(turn=0)
     return of_whole.exclude(variant=Variant.RELEASED).order_by()
 

@@ -92,7 +92,7 @@ class CompletionQuerySet(models.QuerySet["Completion"]):
         return self.filter(active, blind, plain, is_current=True).exclude(turns=[])
 
     def rateable(self) -> CompletionQuerySet:
-        """What is offered and rated for the study itself."""
+        """Return what is offered and rated for the study itself."""
         return self.rated().offered()
 
     def comparable(self) -> CompletionQuerySet:
@@ -159,7 +159,7 @@ class RaterQuerySet(models.QuerySet["Rater"]):
         return self.filter(Q(study=study) | Q(study__isnull=True))
 
     def panels(self) -> RaterQuerySet:
-        """Those for whom ``Rater.is_panel`` holds."""
+        """Return the raters for whom ``Rater.is_panel`` holds."""
         return self.exclude(derived_from=[])
 
     def independent(self) -> RaterQuerySet:
@@ -206,7 +206,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.live(now).filter(finished_at=None)
 
     def places(self, now: datetime | None = None) -> AssignmentQuerySet:
-        """What people hold for studies themselves: the ratings that may still come."""
+        """Return what people hold for studies themselves: the ratings that may still come."""
         return self.holding(now).filter(rater__kind="person", purpose="study").order_by()
 
     def checking(self) -> AssignmentQuerySet:
@@ -250,7 +250,7 @@ class OpinionQuerySet(MarkedQuerySet[RowT]):
         return self.filter(Q(is_current=True) | Q(revised_by__pk__gt=until), pk__lte=until)
 
     def independent(self) -> Self:
-        """Those not of panels, whose opinions follow from those of their members."""
+        """Leave out panels, whose opinions follow from those of their members."""
         return self.filter(rater__derived_from=[])
 
     def counted(self, study: Study, until: int | None = None) -> Self:

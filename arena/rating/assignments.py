@@ -98,14 +98,14 @@ def _claim(
 
 
 def _in_hand(study: Study, rater: Rater, ahead: str | None) -> tuple[Assignment | None, list[Assignment]]:
-    """What is on screen, even if its lease ran out, and all that is claimed but for adjudications."""
+    """Return what is on screen, even if its lease ran out, and all that is claimed but for adjudications."""
     mine = Assignment.objects.filter(study=study, rater=rater)
     shown = mine.named(ahead).first() if ahead else None
     return shown, list(mine.claimed().exclude(purpose=Purpose.ADJUDICATION))
 
 
 def _is_to_answer(on_screen: Assignment | None) -> bool:
-    """Whether what is on screen has no answer yet; what was brought back counts as answered."""
+    """Return True if what is on screen has no answer yet; what was brought back counts as answered."""
     return on_screen is not None and not on_screen.is_finished and on_screen.finished_at is None
 
 
@@ -300,14 +300,14 @@ SWAYED: Final[dict[str, str]] = {
 
 
 def _finished(study: Study, rater: Rater) -> AssignmentQuerySet:
-    """What a rater answered or skipped, the last first."""
+    """Return what a rater answered or skipped, the last first."""
     done = Assignment.objects.filter(study=study, rater=rater, state__in=["submitted", "skipped"])
     last = F("finished_at").desc(nulls_last=True)
     return done.exclude(purpose=Purpose.ADJUDICATION).order_by(last, "-pk")
 
 
 def is_last_swayed(study: Study, rater: Rater) -> bool:
-    """Whether ``undo`` would refuse to bring back what a rater did last because of what was shown since."""
+    """Return True if ``undo`` would refuse what a rater did last because of what was shown since."""
     if not study.reveal_names and not text_tasks(study):
         return False
     last = _finished(study, rater).first()

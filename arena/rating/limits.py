@@ -27,7 +27,7 @@ class Allowance:
 
     @property
     def left(self) -> int | None:
-        """What the study still takes in all; None if that has no limit."""
+        """Return what the study still takes in all; None if that has no limit."""
         return _less(self.study.rater_limit, self.given)
 
     @property
@@ -35,7 +35,7 @@ class Allowance:
         return _less(self.study.daily_limit, self.given_today)
 
     def is_used_up(self, held: int = 0) -> bool:
-        """Whether no more is offered to somebody who holds as many tasks."""
+        """Return True if no more is offered to somebody who holds as many tasks."""
         return any(left is not None and left <= held for left in (self.left, self.left_today))
 
     @property
@@ -59,7 +59,7 @@ class Allowance:
 
 
 def told(study: Study) -> str:
-    """What the study takes from one person, for those who may join; empty if it has no limit."""
+    """Return what the study takes from one person, for those who may join; empty if it has no limit."""
     _, noun = deed(study)
     limits = [
         f"{limit:,} {noun}{pluralize(limit)}{when}"
@@ -78,19 +78,19 @@ def is_limited(study: Study) -> bool:
 
 
 def allowance(study: Study, rater: Rater) -> Allowance | None:
-    """What the study takes from this person; None, without a query, if it has no limit."""
+    """Return what the study takes from this person; None, without a query, if it has no limit."""
     return allowances([study], rater).get(study.pk)
 
 
 def allowances(studies: Iterable[Study], rater: Rater) -> dict[int, Allowance]:
-    """What those studies that have a limit take from this person, by study id; one query, if any has."""
+    """Return what studies with a limit take from this person, by study id; one query, if any has one."""
     limited = [study for study in studies if is_limited(study)]
     given = _given(Assignment.objects.filter(study__in=limited, rater=rater), "study") if limited else {}
     return {study.pk: Allowance(study, *given.get(study.pk, ())) for study in limited}
 
 
 def by_rater(study: Study) -> dict[int, Allowance]:
-    """What a study with a limit takes from those who gave something, by rater id."""
+    """Return what a study with a limit takes from those who gave something, by rater id."""
     given = _given(Assignment.objects.filter(study=study), "rater") if is_limited(study) else {}
     return {rater: Allowance(study, *numbers) for rater, numbers in given.items()}
 

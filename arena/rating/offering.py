@@ -95,7 +95,7 @@ class FreePairs:
         return Assignment.objects.filter(study=self.study, rater=self.rater, pair__isnull=False).order_by()
 
     def new(self, pairs: PairQuerySet) -> PairQuerySet:
-        """Those of these pairs that the rater was not offered; of prompts whose names they know, none."""
+        """Leave out pairs that the rater was offered, and those of prompts whose names they know."""
         of, known = ("prompt", "pair__prompt") if self.study.reveal_names else ("pk", "pair")
         pairs = pairs.exclude(**{f"{of}__in": self.offered.values(known)})
         if self.rater.study_id is not None:  # who came with an import has comparisons without an assignment
@@ -173,7 +173,7 @@ def _locked(pairs: PairQuerySet) -> Pair | None:
 
 @lru_cache(maxsize=50)
 def _worth(study: int, queue_of: str, given: int) -> Mapping[tuple[int, int], float]:
-    """What another comparison of two contestants is worth. The arguments change when that may have."""
+    """Return what another comparison of two contestants is worth. The arguments change when that may have."""
     row = Study.objects.get(pk=study)
     texts = Completion.objects.rateable_in(row).exclude(contestant=None)
     contestants = sorted(texts.order_by().values_list("contestant", flat=True).distinct())

@@ -40,12 +40,12 @@ TASKS: Final = (SCORE, CHECK)
 
 
 def text_tasks(study: Study) -> list[str]:
-    """What the study asks about single texts, in its order."""
+    """Return what the study asks about single texts, in its order."""
     return [task for task in study.tasks if task in TASKS]
 
 
 def texts_of(study: Study) -> CompletionQuerySet:
-    """What people score and check: not the texts of an unknown author that exist for a known answer only."""
+    """Return what people score and check: no texts without an author that only a known answer needs."""
     apart = Pair.objects.exclude(use=Pair.Use.RATE).filter(Q(first=OuterRef("pk")) | Q(second=OuterRef("pk")))
     return Completion.objects.rateable_in(study).exclude(Q(contestant=None) & Exists(apart))
 
@@ -56,7 +56,7 @@ def pairs_of(rater: Rater) -> AssignmentQuerySet:
 
 
 def knows_names(about_a_text: Assignment) -> bool:
-    """Whether a person has rated a pair of the text's prompt, and so may have seen names."""
+    """Return True if a person has rated a pair of the text's prompt, and so may have seen names."""
     prompts = Completion.objects.filter(assignments=about_a_text).values("prompt")
     rated = pairs_of(about_a_text.rater).filter(pair__prompt__in=prompts)
     return rated.filter(state=Assignment.State.SUBMITTED, rater__kind=Rater.Kind.PERSON).exists()
@@ -76,7 +76,7 @@ def opinions(kind: str) -> ScoreQuerySet | AnswerQuerySet:
 
 
 def given(study: Study, kind: str) -> ScoreQuerySet | AnswerQuerySet:
-    """What people said that counts as wanted."""
+    """Return what people said that counts as wanted."""
     return opinions(kind).counted_by(study).filter(rater__kind=Rater.Kind.PERSON).order_by()
 
 
@@ -151,13 +151,13 @@ def _count(rows: QuerySet[Model], distinct: str) -> Coalesce:
 
 
 def asked_later(study: Study, kind: str) -> list[str]:
-    """What the study asks about a text after this."""
+    """Return what the study asks about a text after this."""
     asked = text_tasks(study)
     return asked[asked.index(kind) + 1 :] if kind in asked else []
 
 
 def opens_more(study: Study, on_screen: Assignment) -> bool:
-    """Whether more is asked about the text on screen as soon as this is answered."""
+    """Return True if more is asked about the text on screen as soon as this is answered."""
     later = [] if on_screen.is_finished else asked_later(study, on_screen.kind)
     questions = Question.objects.asked().filter(prompt__completions=on_screen.completion_id)
     return any(kind != CHECK or questions.exists() for kind in later)

@@ -224,7 +224,7 @@ class _FormError(Exception):
 
 @transaction.atomic
 def _record(request: MemberRequest) -> tuple[Assignment, Stored, bool]:
-    """What is answered, what is stored now, and whether it is new. Raises _FormError or RatingError."""
+    """Return what is answered, what is stored now, and if it is new. Raises _FormError or RatingError."""
     study = assignments.lock_to_rate(request.study, request.rater)
     # Of this study alone: the form of another asks for other criteria.
     name = request.POST.get("assignment", "")
@@ -243,7 +243,7 @@ def _form(request: MemberRequest, assignment: Assignment | None) -> AnswerForm:
 
 
 def _is_somebody_elses(request: MemberRequest) -> bool:
-    """Whether the script sends the answer of an account that is no longer the one signed in."""
+    """Return True if the script sends the answer of an account that is no longer the one signed in."""
     return wants_json(request) and request.POST.get("rater", "") != str(request.user.pk)
 
 
@@ -350,7 +350,7 @@ def ahead(request: MemberRequest) -> HttpResponse:
 @require_safe
 @signed_in
 def token(request: RaterRequest) -> HttpResponse:
-    """What a script needs to send answers that waited while nobody was signed in."""
+    """Return what a script needs to send answers that waited while nobody was signed in."""
     return JsonResponse({"token": get_token(request), "rater": str(request.user.pk)})
 
 

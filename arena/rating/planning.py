@@ -218,7 +218,7 @@ def _those(offers: _Offers, states: tuple[str, ...]) -> tuple[Showing, ...]:
 
 
 def _offered(study: Study, rater: Rater, wanted: Wanted) -> dict[int, _Offers]:
-    """What this rater was offered or has answered, by pair or answer."""
+    """Return what this rater was offered or has answered, by pair or answer."""
     known: dict[int, _Offers] = {}
     answered = _compared if wanted.kind == Assignment.Kind.COMPARE else _said_of_texts
     for target, repeat, swapped, assignment, outcome in answered(study, rater, wanted):

@@ -1,3 +1,5 @@
+"""What a rater has done in a study, and what there is left."""
+
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,7 +51,7 @@ class Progress:
 
     @property
     def did(self) -> str:
-        """What the rater did, in words that follow "You"."""
+        """Return what the rater did, in words that follow "You"."""
         numbers = {"rated": self.compared, "scored": self.scored, "checked": self.checked}
         *said, last = [
             f"{verb} {number} {'pair' if verb == 'rated' else 'answer'}{pluralize(number)}"
@@ -66,7 +68,7 @@ class Progress:
 
     @property
     def today(self) -> int | None:
-        """What the study takes today, where that is less than what is left."""
+        """Return what the study takes today, where that is less than what is left."""
         limit = self.allowance.left_today if self.allowance else None
         return limit if limit is not None and limit < self.left else None
 

@@ -52,7 +52,7 @@ class Held:
 
     @property
     def helps(self) -> str:
-        """What makes those of people count before the study is closed, as a sentence."""
+        """Return what makes those of people count before the study is closed, as a sentence."""
         if not self.by_people:
             return "More ratings by the same judge help"
         missing = LEAST_RATERS - self.people
@@ -66,7 +66,7 @@ class ReopenedError(Exception):
 
 
 def holds_back(study: Study) -> bool:
-    """Whether others than operators see the numbers of a study that takes ratings."""
+    """Return True if others than operators see the numbers of a study that takes ratings."""
     if study.is_closed:
         return False
     return study.is_public or study.memberships.filter(role=Role.VIEWER).exists()
@@ -91,7 +91,7 @@ def may_count(study: Study) -> Q:
 
 
 def stays(answer: Assignment) -> bool:
-    """Whether others than operators see numbers that count a person's answer, so that it no longer changes.
+    """Return True if others than operators see numbers that count a person's answer: it then stays.
 
     So they do at once when a study becomes public, or opens again, until the next numbers are made.
     """
@@ -124,7 +124,7 @@ def due(study: Study) -> Due:
 
 
 def held(study: Study, judge: Rater | None = None) -> Held:
-    """What waits on, of all or of one judge, while others see the numbers of the study."""
+    """Return what waits on, of all or of one judge, while others see the numbers of the study."""
     if not holds_back(study):
         return Held()
     cells = _cells(study, judge)
@@ -162,7 +162,7 @@ _Cell = list[tuple[int, int, datetime]]
 
 
 def is_enough(cell: _Cell) -> bool:
-    """Whether these answers of people tell nothing about one: there are enough, and nobody gave most."""
+    """Return True if these answers tell nothing about one: there are enough, and nobody gave most."""
     by_rater = Counter(rater for _, rater, _ in cell)
     return (
         len(cell) >= LEAST_ANSWERS

@@ -35,7 +35,7 @@ class Part:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the HTML shows the text as written."""
+        """Return True if the HTML shows the text as written."""
         return is_plain(self.html)
 
 
@@ -47,13 +47,13 @@ class ShownPrompt:
 
     @property
     def preview(self) -> str:
-        """What is seen of the prompt while it is folded."""
+        """Return what is seen of the prompt while it is folded."""
         first = self.turns[0].raw if self.turns else ""
         return first or (self.given.raw if self.given else "")
 
     @property
     def folds(self) -> bool:
-        """Whether folding would hide something."""
+        """Return True if folding would hide something."""
         return len(self._texts) > 1 or len(self.preview) > SHORT or self.preview.count("\n") >= FEW_LINES
 
     @property
@@ -127,7 +127,7 @@ class AnswerForm(forms.Form):
 
     @property
     def fingerprint(self) -> str:
-        """Of what is asked; the page sends it back."""
+        """Return a digest of what is asked; the page sends it back."""
         return hashlib.sha256(json.dumps(self.asks()).encode()).hexdigest()[:16]
 
     def clean_asked(self) -> str:
@@ -146,7 +146,7 @@ class AnswerForm(forms.Form):
 
     @property
     def earlier(self) -> str:
-        """What was said before, in words; empty if nothing."""
+        """Return what was said before, in words; empty if nothing."""
         verdict = self.stored[0].verdict if self.stored else None
         return "" if verdict is None else f"{verdict:g}"
 
@@ -284,7 +284,7 @@ class ChecksForm(AnswerForm):
 
     @cached_property
     def requirements(self) -> dict[str, Question]:
-        """What is asked about the text, by the name of its field."""
+        """Return what is asked about the text, by the name of its field."""
         assert self.about is not None  # noqa: S101 - the form of a task that the rater has
         asked = Question.objects.asked().filter(prompt__completions=self.about.completion_id)
         return {f"check-{each.position}": each for each in asked.order_by("position")}
@@ -316,7 +316,7 @@ class ChecksForm(AnswerForm):
 
     @property
     def lines(self) -> "list[Line]":
-        """One line for each requirement."""
+        """Return a line for each requirement."""
         earlier = {f"check-{row.question.position}": row.value for row in self.stored}
         return [
             self._line(name, question, earlier.get(name, "")) for name, question in self.requirements.items()
@@ -500,7 +500,7 @@ def scale_points(points: int) -> list[Point]:
 
 
 def build(assignment: Assignment, form: AnswerForm | None = None) -> Task:
-    """What the page shows of an assignment; ``form``: a refused answer to it, if any."""
+    """Return what the page shows of an assignment; ``form``: a refused answer to it, if any."""
     study, pair, completion = assignment.study, assignment.pair, assignment.completion
     shown = pair.shown(assignment.swapped) if pair else (cast("Completion", completion),)
     prompt = pair.prompt if pair else shown[0].prompt

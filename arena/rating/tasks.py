@@ -98,5 +98,5 @@ def done(study: Study, number: int) -> str:
 
 
 def deed(study: Study) -> tuple[str, str]:
-    """What a person does in the study, and with what."""
+    """Return what a person does in the study, and with what."""
     return TASKS[study.tasks[0]].deed if len(study.tasks) == 1 else ("done", "task")

@@ -45,7 +45,7 @@ def _training_pairs() -> QuerySet[Pair]:
 
 
 def needed(membership: Membership) -> bool:
-    """Whether this member has to go through the training before rating."""
+    """Return True if this member has to go through the training before rating."""
     if membership.trained_at is not None or membership.role != Role.RATER:
         return False
     study = membership.study
@@ -54,12 +54,12 @@ def needed(membership: Membership) -> bool:
 
 @lru_cache(maxsize=256)
 def _has_pairs(study: int, created: datetime, revision: int) -> bool:
-    """Whether a study has training pairs. revision and created make the cache notice changes."""
+    """Return True if a study has training pairs. revision and created make the cache notice changes."""
     return pairs_of(Study(pk=study)).exists()
 
 
 def is_right(pair: Pair, rating: int, points: int, *, swapped: bool) -> bool:
-    """Whether a rating in presentation order agrees with the gold answer.
+    """Return True if a rating in presentation order agrees with the gold answer.
 
     A better answer is matched by its side; a tie by the tie band, or on two points by either answer.
     """
@@ -70,7 +70,7 @@ def is_right(pair: Pair, rating: int, points: int, *, swapped: bool) -> bool:
 
 
 def is_swapped(pair: Pair, rater: int, attempt: int) -> bool:
-    """Whether the second completion is shown first; the same again at a reload.
+    """Return True if the second completion is shown first; the same again at a reload.
 
     If the explanation speaks of a place, the answers stand as in the file.
     """

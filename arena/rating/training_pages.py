@@ -98,7 +98,7 @@ def overview(request: MemberRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @member
 def pair(request: MemberRequest, attempt: int, number: int) -> HttpResponse:
-    """One pair of an attempt, with the right answer once it is answered."""
+    """Show a pair of an attempt, with the right answer once it is answered."""
     study = request.study
     course = training.course_at(request.membership, attempt)
     step = course.step(number) if course else None

@@ -81,7 +81,7 @@ def pair(request: HttpRequest, pair: int, order: str) -> HttpResponse:
 
 
 def said(study: Study, pair: Pair, *, swapped: bool) -> list[Said]:
-    """What people and judges said, those without a rating left out."""
+    """Return what people and judges said, those without a rating left out."""
     rated = Comparison.objects.counted(study).independent().filter(pair=pair)
     found = []
     for kind, who in ((Rater.Kind.PERSON, "People"), (Rater.Kind.JUDGE, "Judges")):

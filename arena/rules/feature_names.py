@@ -173,7 +173,7 @@ class Named(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of the feature of which this may be a bound."""
+        """Return the name of the feature of which this may be a bound."""
         return ".".join((self.base, *self.ways))
 
     @property
@@ -183,7 +183,7 @@ class Named(NamedTuple):
         return words + "".join(f", {WAYS[way]}" if way in WAYS else f".{way}" for way in self.ways)
 
     def higher_is_better(self, variant: str) -> bool | None:
-        """Whether better answers are expected to have higher values of this variant, if anybody says so."""
+        """Return True if better answers should have higher values of this variant; None if nobody says."""
         if self.feature is None or (variant == Variant.RELEASED and self.base in RELEASED_DIFFERS):
             return None
         return self.feature.higher_is_better

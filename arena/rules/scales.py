@@ -42,7 +42,7 @@ def preference(rating: int, points: int) -> float:
 
 
 def verdict(rating: int, points: int) -> int:
-    """Which completion is better: -1 the first, 1 the second, 0 for a rating in the tie band."""
+    """Return which completion is better: -1 the first, 1 the second, 0 for a rating in the tie band."""
     preferred = preference(rating, points)
     return 0 if rating in TIE_BAND[points] else 1 if preferred > 0 else -1
 

@@ -3,28 +3,13 @@
 import pytest
 from django.utils import timezone
 
-from arena.models import Assignment, Comparison, Completion, Rater, Study
-from arena.rating import assignments, recording
-from arena.rating.opinions import Rating
+from arena.models import Assignment, Completion
+from arena.rating import assignments
 from arena.rating.progress import progress
 from tests import factories as make
+from tests.arena.rating.answering import answer, rate_all
 
 pytestmark = pytest.mark.django_db
-
-
-def record(rater: Rater, assignment: Assignment) -> Comparison:
-    answer = Rating(points=8, rating=3)
-    return recording.record(rater, assignment.public_id, answer)
-
-
-def rate_all(study: Study) -> list[Assignment]:
-    """Everything one rater is offered, each answered."""
-    rater = make.make_member(study)
-    offered = []
-    while assignment := assignments.claim(study, rater):
-        record(rater, assignment)
-        offered.append(assignment)
-    return offered
 
 
 @pytest.mark.parametrize("choice", ["balanced", "adaptive"])
@@ -35,7 +20,8 @@ def test_of_a_prompt_whose_names_may_be_told_nothing_more_is_offered(choice: str
     for prompt in study.prompts.all():
         first, *_, last = prompt.completions.order_by("pk")
         make.make_pair(prompt=prompt, first=first, second=last, gold="first", gold_source="test", use="check")
-    assert len({each.pair.prompt_id for each in rate_all(study)}) == Assignment.objects.count() == 3
+    offered = rate_all(study, make.make_member(study))
+    assert len({each.pair.prompt_id for each in offered}) == Assignment.objects.count() == 3
 
 
 def test_a_pair_fetched_ahead_is_of_another_prompt() -> None:
@@ -56,8 +42,9 @@ def test_of_the_prompt_of_a_lost_pair_only_that_pair_is_offered() -> None:
 
 
 def test_where_names_are_kept_texts_come_again() -> None:
-    assert len(rate_all(make.make_small_study(prompts=1, contestants=4))) == 6
-    assert rate_all(make.make_study(pairing="adaptive")) == []
+    study, empty = make.make_small_study(prompts=1, contestants=4), make.make_study(pairing="adaptive")
+    assert len(rate_all(study, make.make_member(study))) == 6
+    assert rate_all(empty, make.make_member(empty)) == []
 
 
 @pytest.mark.parametrize("before", ["check", "adjudication"])
@@ -70,7 +57,7 @@ def test_a_lost_assignment_counts_as_what_it_is_offered_for_now(before: str) -> 
     Assignment.objects.filter(pk=lost.pk).update(leased_until=timezone.now())
     again = assignments.claim(study, rater)
     assert again == lost
-    assert record(rater, lost).purpose == "study"
+    assert answer(rater, lost).purpose == "study"
     pair.refresh_from_db()
     assert pair.people_ratings == 1
 
@@ -87,7 +74,7 @@ def test_no_number_tells_which_pairs_were_hidden() -> None:
     changes: dict[str, set[tuple[int, int]]] = {}
     for _ in range(30):
         assignment = assignments.claim(study, rater)
-        record(rater, assignment)
+        answer(rater, assignment)
         now = progress(rater, [study])[study.pk]
         is_step = now.left == before.left - 10
         assert is_step or now.left == before.left
@@ -104,5 +91,5 @@ def test_pairs_that_would_not_be_blind_are_not_said_to_be_left() -> None:
     for left in (3, 2, 1):
         for studies in ([study], [study, another]):
             assert progress(rater, studies)[study.pk].left == left
-        record(rater, assignments.claim(study, rater))
+        answer(rater, assignments.claim(study, rater))
     assert assignments.claim(study, rater) is None

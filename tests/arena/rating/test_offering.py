@@ -28,20 +28,11 @@ from arena.rating.opinions import NotAllowedError
 from arena.rules.pairing import choose_order
 from arena.studies import changes
 from tests import factories as make
-from tests.arena.rating.answering import answer, claimed
+from tests.arena.rating.answering import answer, claimed, rate_all
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 GOLD = {"gold": "first", "gold_source": "an operator"}
-
-
-def rate_all(study: Study, rater: Rater, rating: int = 3) -> list[Assignment]:
-    """Everything there is for this rater, in the order it came in."""
-    done = []
-    while assignment := assignments.claim(study, rater):
-        answer(rater, assignment, rating)
-        done.append(assignment)
-    return done
 
 
 @pytest.fixture
