@@ -404,6 +404,16 @@ def test_a_skip_taken_back_after_the_pair_was_rated_is_late(single: Study) -> No
     assert answer(first, skipped).is_late
 
 
+def test_a_skip_taken_back_and_the_claim_of_a_judge_keep_no_place(single: Study) -> None:
+    first, second = make.make_member(single), make.make_member(single)
+    skipped = claimed(single, first)
+    rating_assignments.skip(first, skipped.public_id)
+    assert rating_assignments.undo(single, first) == skipped
+    make.make_assignment(pair=skipped.pair, rater=make.make_rater(kind=Rater.Kind.JUDGE))
+    assert claimed(single, second).pair == skipped.pair
+    assert answer(first, skipped).is_late
+
+
 def test_an_answer_in_time_is_never_late_for_what_others_did(single: Study) -> None:
     Study.objects.update(ratings_per_pair_people=2)
     slow, second, third = (make.make_member(single) for _ in range(3))

@@ -153,6 +153,18 @@ def test_an_imported_opinion_takes_a_place() -> None:
     ]
 
 
+def test_a_text_whose_requirements_were_seen_is_not_left_to_score() -> None:
+    """Its score had no place when this rater came, and has one again since."""
+    study = texts_study(1, 1)
+    rater, other = make.make_member(study), make.make_member(study)
+    make.make_score(completion=Completion.objects.get(), rater=other)
+    assert kinds(answer_all(study, rater)) == ["check"]
+    study.memberships.filter(rater=other).update(left_out_at=timezone.now())
+    assert assignments.claim(study, rater) is None
+    assert progress(rater, [study])[study.pk].left == 0
+    assert progress(make.make_member(study), [study])[study.pk].left == 1
+
+
 def test_requirements_open_only_once_the_score_is_stored() -> None:
     study = texts_study(2, 2)
     rater, other = make.make_member(study), make.make_member(study)
