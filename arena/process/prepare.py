@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
-from django.core.management import call_command, get_commands
+from django.core.management import call_command
 
 from arena.models import Study
 
@@ -15,18 +15,18 @@ def prepare(say: Callable[[str], None]) -> None:
     """Bring a new or updated arena up to date; ``say`` receives lines for the operator."""
     call_command("migrate", verbosity=0, interactive=False)
     collect_static()
-    load_demo_into_empty_database(say)
+    if not Study.objects.exists():
+        say("Loading the demo studies.")
+        call_command("load_demo", verbosity=0)
 
 
-def collect_static() -> bool:
-    """Collect the static files if one changed; returns whether it did."""
+def collect_static() -> None:
+    """Collect the static files if one changed."""
     stamp = Path(settings.STATIC_ROOT) / ".collected"
     wanted = _static_fingerprint()
-    if stamp.exists() and stamp.read_text() == wanted:
-        return False
-    call_command("collectstatic", verbosity=0, interactive=False, clear=True)
-    stamp.write_text(wanted)
-    return True
+    if not stamp.exists() or stamp.read_text() != wanted:
+        call_command("collectstatic", verbosity=0, interactive=False, clear=True)
+        stamp.write_text(wanted)
 
 
 def _static_fingerprint() -> str:
@@ -37,9 +37,3 @@ def _static_fingerprint() -> str:
             file = Path(storage.path(path)).stat()
             digest.update(f"{path}:{file.st_size}:{file.st_mtime_ns}\n".encode())
     return digest.hexdigest()
-
-
-def load_demo_into_empty_database(say: Callable[[str], None]) -> None:
-    if not Study.objects.exists() and "load_demo" in get_commands():
-        say("Loading the demo studies.")
-        call_command("load_demo", verbosity=0)
