@@ -4,10 +4,9 @@ Their opinions are simulated, once, by seeded programs that read no text: ``desc
 says from which strengths, biases and errors.
 """
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.db import transaction
 
@@ -25,8 +24,7 @@ class DemoError(Exception):
     """A demo's files cannot be imported; the message lists the first problems."""
 
 
-@dataclass(frozen=True)
-class Demo:
+class Demo(NamedTuple):
     """A study to load from a folder with its description and its records."""
 
     slug: str
@@ -35,8 +33,7 @@ class Demo:
     settings: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Loaded:
+class Loaded(NamedTuple):
     """A demo study; ``report`` is None if it existed before."""
 
     study: Study
@@ -79,5 +76,6 @@ def load_demo(demo: Demo) -> Loaded:
     RaterGroup.objects.get_or_create(slug="simulated-judges", defaults={"name": "Simulated judges together"})
     report = import_records(demo.slug, catalogue.gather([demo.folder]).items())
     if not report.ok:
-        raise DemoError("; ".join(str(problem) for problem in report.errors[:3]))
+        problems = "; ".join(str(problem) for problem in report.errors[:3])
+        raise DemoError(f'The demo study "{demo.slug}" cannot be loaded: {problems}.')
     return Loaded(study, report)

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from arena.constraints.checking import ConstraintError, holds, parse, shown
 from arena.data.formats.files import BrokenFileError, InputFile
-from arena.data.formats.records import Place, Problem
+from arena.data.formats.records import Place, Problem, counted
 from arena.data.formats.values import json_type
 from arena.management.command import ArenaCommand
 
@@ -37,8 +37,7 @@ class Command(ArenaCommand):
         if len(problems) > SHOWN:
             self.stderr.write(f"and {len(problems) - SHOWN:,} more")
         if problems:
-            errors = "1 error" if len(problems) == 1 else f"{len(problems):,} errors"
-            raise CommandError(f"{errors}; nothing was checked.")
+            raise CommandError(f"{counted(len(problems), 'errors')}; nothing was checked.")
         self.stdout.writelines(line + "\n" for line in lines)
 
 

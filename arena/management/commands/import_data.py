@@ -10,7 +10,7 @@ from arena.data.formats.catalogue import CATALOGUE, UnknownFormatError
 from arena.data.formats.files import About
 from arena.data.formats.ours import take_facts
 from arena.data.formats.reading import Fields
-from arena.data.formats.records import NOWHERE, Place
+from arena.data.formats.records import NOWHERE, Place, counted
 from arena.data.formats.table import KINDS, ColumnMapping, MappingError, parse_mapping
 from arena.data.importing.import_report import ImportReport
 from arena.data.importing.imports import InvalidStudyError, import_files
@@ -119,9 +119,8 @@ class Command(ArenaCommand):
             self.stderr.write(str(group))
         if report.ungrouped:
             self.stderr.write(f"and {report.ungrouped:,} more")
-        errors = "1 error" if report.error_count == 1 else f"{report.error_count:,} errors"
         way_out = " --leave-out-rows imports the other rows." if report.may_leave_out else ""
-        raise CommandError(f"{errors}; nothing was imported.{way_out}")
+        raise CommandError(f"{counted(report.error_count, 'errors')}; nothing was imported.{way_out}")
 
     def _table(self, report: ImportReport) -> None:
         made = " (new)" if report.creates_study else ""
@@ -139,12 +138,8 @@ class Command(ArenaCommand):
             self.stdout.write(f"{name:14}" + "".join(f"{number:>14,}" for number in numbers))
 
     def _warn(self, report: ImportReport) -> None:
-        for one in report.left_out:
+        for one in (*report.left_out, *report.unused, *report.notes[:SHOWN_NOTES]):
             self.stdout.write(f"Note: {one}")
-        for unused in report.unused:
-            self.stdout.write(f"Note: {unused}")
-        for note in report.notes[:SHOWN_NOTES]:
-            self.stdout.write(f"Note: {note}")
         if report.note_count > SHOWN_NOTES:
             self.stdout.write(f"and {report.note_count - SHOWN_NOTES:,} more notes")
         self._warn_of_naming(report)

@@ -2,7 +2,6 @@ import io
 from typing import Any
 
 from django.core.management import call_command, get_commands
-from django.core.management.base import CommandError
 
 from arena.demo.load import Demo, DemoError, Loaded, closed_demo, load_demo, open_demo
 from arena.management.command import ArenaCommand
@@ -10,6 +9,7 @@ from arena.management.command import ArenaCommand
 
 class Command(ArenaCommand):
     help = "Load the two demo studies with simulated ratings, unless they exist."
+    refusals = (DemoError,)
 
     def handle(self, *args: Any, **options: Any) -> None:
         self._load(open_demo(), options)
@@ -20,10 +20,7 @@ class Command(ArenaCommand):
             call_command("release", slug, version="1.0", author=[author], stdout=quiet)
 
     def _load(self, demo: Demo, options: dict[str, Any]) -> Loaded:
-        try:
-            loaded = load_demo(demo)
-        except DemoError as error:
-            raise CommandError(f'The demo study "{demo.slug}" cannot be loaded: {error}.') from error
+        loaded = load_demo(demo)
         if loaded.report is None:
             self._say(options, f'The study "{demo.slug}" exists already; nothing was changed.')
             return loaded
