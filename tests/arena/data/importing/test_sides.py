@@ -127,6 +127,10 @@ class TestGold:
             'gold, line 1: gold: "first" contradicts "second", the label of this pair by "experts"',
             'gold, line 2: gold: "tie" contradicts "first", the label of this pair by "experts"',
         ]
+        twice = import_records("t", [*stock(), gold("first", 1), gold("second", 2)])
+        assert reasons(twice) == [
+            'gold, line 2: gold: "second" contradicts "first", the label of this pair by "experts"'
+        ]
 
 
 def test_a_turn_must_be_in_the_answer_where_its_text_is_known() -> None:

@@ -135,6 +135,7 @@ def test_cancel_while_it_is_applied(monkeypatch: pytest.MonkeyPatch, moment: str
         if moment == "at the first record":
             jobs.ask_to_stop(job.pk)
         report = import_records(slug, items, **more)
+        assert moment == "after the last", "a wish is seen while records are read"
         assert Completion.objects.count() == 2, "the import was at work"
         jobs.ask_to_stop(job.pk)
         return report
