@@ -42,8 +42,8 @@ urlpatterns = [
     path("runs/<int:run_id>/", views.run_page, name="judge_run"),
     path("runs/<int:run_id>/progress/", views.run_progress, name="judge_run_progress"),
     path("runs/<int:run_id>/next/", views.run_next, name="judge_run_next"),
-    path("runs/<int:run_id>/pause/", views.pause_run, name="judge_run_pause"),
-    path("runs/<int:run_id>/resume/", views.resume_run, name="judge_run_resume"),
-    path("runs/<int:run_id>/cancel/", views.cancel_run, name="judge_run_cancel"),
+    path("runs/<int:run_id>/pause/", views.change_run, {"change": "pause"}, name="judge_run_pause"),
+    path("runs/<int:run_id>/resume/", views.change_run, {"change": "resume"}, name="judge_run_resume"),
+    path("runs/<int:run_id>/cancel/", views.change_run, {"change": "cancel"}, name="judge_run_cancel"),
     path("runs/<int:run_id>/budget/", views.change_budget, name="judge_run_budget"),
 ]

@@ -1,6 +1,5 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Final
 
 from django import forms
@@ -390,28 +389,35 @@ def _following(run: JudgeRun, kind: str) -> str:
     return f"{reverse('judge_run_new')}?{urlencode(filled)}"
 
 
-@require_POST
-@staff_only
-def cancel_run(request: HttpRequest, run_id: int) -> HttpResponse:
-    done = "Run cancelled. Calls in flight still count."
-    cancel = partial(lifecycle.cancel_run, by=request.user)
-    return _change(request, _run(run_id), cancel, done, "The run had already ended.")
+CHANGES: Final[dict[str, tuple[Callable[..., bool], str, str]]] = {
+    "pause": (
+        lifecycle.pause_run,
+        "Run paused. Calls in flight still count.",
+        "The run is already paused or has ended.",
+    ),
+    "resume": (lifecycle.resume_run, "Run resumed.", "The run was not paused."),
+    "cancel": (
+        lifecycle.cancel_run,
+        "Run cancelled. Calls in flight still count.",
+        "The run had already ended.",
+    ),
+}
+"""Ways to change the state of a run, and the messages when it has changed, and when it has not."""
 
 
 @require_POST
 @staff_only
-def pause_run(request: HttpRequest, run_id: int) -> HttpResponse:
-    done = "Run paused. Calls in flight still count."
-    nothing = "The run is already paused or has ended."
-    pause = partial(lifecycle.pause_run, by=request.user)
-    return _change(request, _run(run_id), pause, done, nothing)
-
-
-@require_POST
-@staff_only
-def resume_run(request: HttpRequest, run_id: int) -> HttpResponse:
-    resume = partial(lifecycle.resume_run, by=request.user)
-    return _change(request, _run(run_id), resume, "Run resumed.", "The run was not paused.")
+def change_run(request: HttpRequest, run_id: int, change: str) -> HttpResponse:
+    run = _run(run_id)
+    make, done, nothing = CHANGES[change]
+    try:
+        if make(run, by=request.user):
+            messages.success(request, done)
+        else:
+            messages.info(request, nothing)
+    except JudgeError as error:
+        messages.error(request, str(error))
+    return redirect("judge_run", run.pk)
 
 
 @require_POST
@@ -426,17 +432,3 @@ def change_budget(request: HttpRequest, run_id: int) -> HttpResponse:
     except JudgeError as error:
         refuse(form, "budget", str(error))
     return _run_page(request, run, form)
-
-
-def _change(
-    request: HttpRequest, run: JudgeRun, change: Callable[[JudgeRun], object], done: str, nothing: str = ""
-) -> HttpResponse:
-    """Change a run and show a message; ``nothing`` if ``change`` returns something false."""
-    try:
-        if change(run):
-            messages.success(request, done)
-        else:
-            messages.info(request, nothing)
-    except JudgeError as error:
-        messages.error(request, str(error))
-    return redirect("judge_run", run.pk)

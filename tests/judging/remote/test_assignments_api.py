@@ -13,7 +13,7 @@ from arena.models import Assignment, Comparison, Membership, Rater, Study
 from arena.rating import planning
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.remote import unconfigured
-from judging.runs.lifecycle import cancel_run, plan_run, start_run
+from judging.runs.lifecycle import cancel_run
 from judging.runs.recovery import abandon_orphans, sweep
 from tests.factories import (
     make_assignment,
@@ -100,8 +100,7 @@ def test_every_claim_of_a_judge_is_another_pair(post: Post, judge: Judge) -> Non
 
 
 def test_runs_of_this_arena_and_of_others_are_left_alone(post: Post, judge: Judge) -> None:
-    here = start_run(make_small_study(), judge)
-    plan_run(here.pk)
+    planned(judge)
     remote_run(make_judge())
     assert post(judge.rater, "/assignments/").status_code == 204
     assert not JudgeCall.objects.exists()

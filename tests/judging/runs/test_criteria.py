@@ -8,8 +8,8 @@ from arena.models import Comparison
 from arena.rating import plans
 from judging.models import JudgeCall, JudgeRun
 from judging.runs.estimating import estimate
-from judging.runs.lifecycle import plan_run, start_run
 from tests.factories import make_judge, make_price, make_small_study
+from tests.judging.elsewhere import planned
 from tests.judging.endpoints.server import Answer, ChatServer, text_of
 from tests.judging.working import judge_assignment
 
@@ -29,7 +29,7 @@ def started(model: ChatServer, **config: Any) -> JudgeRun:
     make_price()
     judge = make_judge(base_url=model.url, max_tokens=50, **{"rates_criteria": True, **config})
     study = make_small_study(prompts=2, contestants=2, criteria=CRITERIA)
-    return start_run(study, judge, budget=Decimal(1))
+    return planned(judge, study, budget=Decimal(1))
 
 
 def said(comparison: Comparison) -> dict[str, object]:
@@ -49,7 +49,6 @@ def test_ratings_and_reasons_are_stored_once_and_paid_for(
 
     model.script = first_fails
     run = started(model)
-    plan_run(run.pk)
     drain()
     drain()
     run.refresh_from_db()
@@ -69,7 +68,6 @@ def test_ratings_and_reasons_are_stored_once_and_paid_for(
 def test_the_expected_rating_and_the_raw_reply_are_the_overall_ones(arena: Any, model: ChatServer) -> None:
     model.script = script
     run = started(model)
-    plan_run(run.pk)
     assignment = run.run_assignments.order_by("pk").first().assignment
     shared = {"run": run, "assignment": assignment, "attempt": 1, "worker": "w", "messages": []}
     for number, key in enumerate(["Accuracy: rate", "Tone: rate", "rate", "Wit: rate"]):

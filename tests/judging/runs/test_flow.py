@@ -9,8 +9,9 @@ from django.utils import timezone
 from arena.models import Assignment, Comparison, Rater
 from judging.models import Judge, JudgeCall, JudgeRun
 from judging.models.calls import Progress
-from judging.runs.lifecycle import plan_run, resume_run, start_run
+from judging.runs.lifecycle import resume_run, start_run
 from tests.factories import make_judge, make_small_study
+from tests.judging.elsewhere import planned
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.runs.releasing import releasing
 from tests.judging.working import judge_assignment
@@ -190,11 +191,9 @@ def test_a_key_that_is_not_valid_pauses_all_runs_that_use_it_there(
     model.script = lambda body: Answer(status=401 if body["model"] == "first" else 200)
     study = make_small_study(prompts=1, contestants=2)
     runs = [
-        start_run(study, make_judge(base_url=model.url, model=name, api_key_env=key))
+        planned(make_judge(base_url=model.url, model=name, api_key_env=key), study)
         for name, key in (("first", "A_API_KEY"), ("second", "A_API_KEY"), ("third", "B_API_KEY"))
     ]
-    for run in runs:
-        plan_run(run.pk)
     judge_assignment(runs[0].run_assignments.get().assignment_id)
     assert [run.state for run in JudgeRun.objects.order_by("pk")] == ["paused", "paused", "running"]
 

@@ -10,8 +10,8 @@ from arena.rating import plans
 from judging.models import JudgeCall
 from judging.protocols.catalogue import PROTOCOLS
 from judging.runs.estimating import estimate
-from judging.runs.lifecycle import plan_run, start_run
 from tests.factories import make_judge, make_small_study
+from tests.judging.elsewhere import planned
 from tests.judging.endpoints.server import ChatServer, text_of
 from tests.judging.protocols.scripted import COMPARING, blocks, scripted
 
@@ -48,8 +48,7 @@ def test_own_references_are_shown_and_one_is_written_where_there_is_none(
             parameters={**ASKING[name], "own_references": True},
         )
         expected = estimate(study, judge, plans.Wanted())
-        run = start_run(study, judge)
-        plan_run(run.pk)
+        planned(judge, study)
         drain()
         said = [(text_of(body), blocks(text_of(body)).get("REFERENCE")) for body in model.requests]
     assert Comparison.objects.filter(status="scored").count() == 2
@@ -70,7 +69,6 @@ def test_another_judge_is_not_shown_them(arena: Any, drain: Callable[[], None]) 
     study = make_small_study(prompts=1, contestants=2)
     study.prompts.get().references.create(author="Ann", turns=["Ann says"])
     with ChatServer(scripted()) as model:
-        run = start_run(study, make_judge(base_url=model.url, protocol="reference"))
-        plan_run(run.pk)
+        planned(make_judge(base_url=model.url, protocol="reference"), study)
         drain()
         assert not any("Ann says" in text_of(body) for body in model.requests)

@@ -18,8 +18,8 @@ from arena.api.auth import issue_token
 from arena.models import Comparison
 from judging.management.commands import judge_worker
 from judging.models import Judge
-from judging.runs.lifecycle import plan_run, start_run
 from tests.factories import make_judge, make_small_study
+from tests.judging.elsewhere import planned
 from tests.judging.endpoints.server import Answer, ChatServer
 
 ROOT = Path(__file__).parents[3]
@@ -84,8 +84,7 @@ def test_a_token_that_cannot_be_sent_is_not_shown(end: str, settings: Any) -> No
 @pytest.fixture
 def judge(arena: Any, model: ChatServer, settings: Any, tmp_path: Path) -> Judge:
     judge = make_judge(slug="far", name="Far", model="far-1", base_url=model.url, api_key_env="FAR_API_KEY")
-    run = start_run(make_small_study(prompts=1), judge, remote=True)
-    plan_run(run.pk)
+    planned(judge, make_small_study(prompts=1), remote=True)
     settings.ARENA_TOKEN = issue_token(judge.rater)
     settings.VAR_DIR = tmp_path
     return judge
