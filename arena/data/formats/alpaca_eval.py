@@ -90,7 +90,7 @@ def _rater(fields: Fields) -> tuple[str, str]:
 def _said(fields: Fields, rater: tuple[str, str], *, has_value: bool) -> dict[str, Any]:
     """The annotator of a row, and what it says beside the preference or score."""
     name, kind = rater
-    seconds = fields.number("time_per_example", least=0, most=1e9)
+    seconds = fields.seconds("time_per_example")
     reply = fields.take("raw_completion")  # a text, or the JSON of an endpoint's response
     if not isinstance(reply, str | None):
         reply = json.dumps(reply, ensure_ascii=False)
@@ -100,7 +100,7 @@ def _said(fields: Fields, rater: tuple[str, str], *, has_value: bool) -> dict[st
         **({} if has_value else {"reason": "empty" if kind == "person" else "unparsable"}),
         "raw_reply": reply or "",
         "rationale": fields.text("concise_explanation"),
-        "seconds": None if seconds is None else float(seconds),
+        "seconds": seconds,
     }
 
 

@@ -169,9 +169,8 @@ def _annotated(fields: Fields) -> Iterator[Item]:
     for each in _objects(fields, "annotations"):
         who = each.take("completed_by")  # with an address of mail, which is not kept
         name = _inside(fields, who).text("id") if isinstance(who, dict) else who
-        seconds = each.number("lead_time", least=0, most=1e9)
         more = {
-            "seconds": None if seconds is None else float(seconds),
+            "seconds": each.seconds("lead_time"),
             "created_at": each.moment("created_at"),
             "id": each.text("id"),
         }

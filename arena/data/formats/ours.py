@@ -307,7 +307,7 @@ PRICES: Final = ("prompt", "completion", "thousand_pairs")
 
 def take_facts(fields: Fields) -> dict[str, Any]:
     """Return the facts of a judge: its model, how it was asked, and what it costs."""
-    seconds = fields.number("seconds", least=0, most=1e9)
+    seconds = fields.seconds("seconds")
     texts = {name: fields.text(name).strip() for name in ("model", "protocol", "source")}
     for name, text in texts.items():
         if len(text) > LONGEST_FACT:
@@ -317,7 +317,7 @@ def take_facts(fields: Fields) -> dict[str, Any]:
     found: dict[str, Any] = {
         **texts,
         "prices": _prices(fields),
-        "seconds": None if seconds is None else float(seconds),
+        "seconds": seconds,
         "order_free": fields.flag("order_free"),
     }
     return {name: value for name, value in found.items() if value not in (None, "", {})}
@@ -415,14 +415,12 @@ def pair_apart(
     return [*pair.records(), pair.gold(gold, use=use, **told)]
 
 
-_TELLING: Final = ("explanation", "use")
-
 TRAINING: Final = Format(
     "training",
     "Training pairs and hidden checks",
     "prompt, first, second and gold, with explanation or use",
     # Pairs that explain themselves bring their own texts.
-    tuple(Shape(Kind.PAIRS, f"prompt first second gold {told}", by_row(_row, own=True)) for told in _TELLING),
+    (Shape(Kind.PAIRS, "prompt first second gold explanation|use", by_row(_row, own=True)),),
 )
 
 

@@ -89,12 +89,9 @@ class Fields:
         """The raw value, not removed."""
         return self._values.get(name)
 
-    def pick(self, columns: Mapping[str, str]) -> dict[str, Any]:
-        """Remove columns and return their values by other names: ``{other name: column}``."""
-        found = {name: self._values[column] for name, column in columns.items() if column in self._values}
-        for column in columns.values():
-            self._values.pop(column, None)
-        return found
+    def pick(self, columns: Iterable[str]) -> dict[str, Any]:
+        """Remove these columns and return their values."""
+        return {column: self._values.pop(column) for column in columns if column in self._values}
 
     def take_all(self, names: Mapping[str, str]) -> dict[str, Any]:
         """Remove the columns in ``names`` and return their values, but for absent ones, by these names."""
@@ -176,6 +173,9 @@ class Fields:
     def number(self, name: str, *, least: float, most: float) -> Decimal | None:
         """A finite number in ``[least, most)``, or None if absent."""
         return self._read(name, values.decimal(least, most))
+
+    def seconds(self, name: str) -> float | None:
+        return self._read(name, values.number(0, values.MOST_SECONDS))
 
     def flag(self, name: str) -> bool | None:
         return self._read(name, values.flag)

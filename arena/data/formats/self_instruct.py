@@ -5,7 +5,6 @@ Instruction and input tell a prediction's prompt, the file's name its model.
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from arena.data.formats.files import InputFile
@@ -32,8 +31,7 @@ def _read_predictions(file: InputFile) -> Iterator[Item]:
         reason = "import user_oriented_instructions.jsonl together with the predictions, which have no ids"
         yield file.problem(0, reason)
         return
-    model = Path(file.name.removesuffix(".gz")).stem.removesuffix(ENDING)
-    yield from read_rows(file, partial(_prediction, model, known))
+    yield from read_rows(file, partial(_prediction, file.cased_stem.removesuffix(ENDING), known))
 
 
 def _instruction(fields: Fields) -> Iterator[Item]:

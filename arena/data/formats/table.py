@@ -8,6 +8,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Final
 
 from arena.data.formats import ours, verdicts
@@ -381,13 +382,12 @@ class _Reader:
         self._answered: dict[int, tuple[int, int]] = {}
         """By prompt, the first row with it and the models that answered so far, as bits."""
         self._parts: Mapping[str, list[str]] = {}
-        self._used: Mapping[str, str] = {}
+        self._used: Collection[str] = ()
 
     def read(self, file: InputFile) -> Iterator[Item]:
         there = file.columns()
         self._parts = {name: parts_of(column, there) for name, column in self._mapping.columns.items()}
-        used = (*self._mapping.further, *(part for parts in self._parts.values() for part in parts))
-        self._used = {column: column for column in used}
+        self._used = {*self._mapping.further, *chain(*self._parts.values())}
         if self._mapping.kind is Kind.COMPLETIONS:
             for column in self._mapping.spread_columns:
                 yield ContestantRecord(name=column, implied=True, place=file.place())

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+import openpyxl
+
 from arena.data.formats import table
 from arena.data.formats.catalogue import gather
 from arena.data.formats.records import Item, Problem, Unused
@@ -19,6 +21,17 @@ def write_lines(folder: Path, name: str, *rows: Any) -> Path:
     lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+def workbook(folder: Path, *rows: list[Any], name: str = "data.xlsx", more: tuple[str, ...] = ()) -> Path:
+    """An Excel workbook with these rows in its first sheet, and with ``more`` empty ones."""
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    for title in more:
+        book.create_sheet(title)
+    book.save(folder / name)
+    return folder / name
 
 
 def read(*paths: Path, format_name: str = "", mapping: ColumnMapping | None = None) -> list[Item]:

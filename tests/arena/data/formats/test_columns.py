@@ -9,7 +9,6 @@ from arena.data.formats import columns
 from arena.data.formats.catalogue import gather
 from arena.data.formats.columns import NOTHING_KNOWN, Known, Reading, _plain, guess, suggest
 from arena.data.formats.files import InputFile
-from arena.data.formats.reading import Kind
 from arena.data.formats.table import KINDS
 from tests.arena.data.formats.reading import write_lines
 
@@ -132,14 +131,6 @@ def test_a_rating_has_the_points_of_a_study_that_is_rated() -> None:
     asked = read(*table, known=Known(points=5))
     assert asked.question is not None
     assert asked.question.choices == ("5", "2", "3", "8")
-
-
-def test_two_models_with_a_column_each_are_read_where_rows_are_said_to_be_ratings() -> None:
-    samples = {"prompt": ["Name a river."], "Heron": ["The Rhine."], "Stork": ["A road."], "best": ["Stork"]}
-    found = suggest(list(samples), samples, Kind.COMPARISONS)
-    assert found is not None
-    assert found.constants == {"first": "Heron", "second": "Stork", "rater": "anonymous"}
-    assert found == suggest(list(samples), samples)
 
 
 def test_the_prompt_that_somebody_chose_leaves_the_others_to_be_models() -> None:

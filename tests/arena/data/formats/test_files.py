@@ -6,14 +6,13 @@ import os
 import tracemalloc
 from pathlib import Path
 
-import openpyxl
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 from arena.data.formats import files
 from arena.data.formats.catalogue import gather
-from tests.arena.data.formats.reading import problems, read, write_lines
+from tests.arena.data.formats.reading import problems, read, workbook, write_lines
 
 PROMPT = b'{"id": "p1", "instruction": "Say hello."}\n'
 
@@ -235,10 +234,7 @@ def test_rows_and_cells_have_a_bound_in_every_form(
     if name == "t.parquet":
         parquet.write_table(pa.Table.from_pylist(rows), path)
     elif name == "t.xlsx":
-        book = openpyxl.Workbook()
-        for cells in (rows[0], *(row.values() for row in rows)):
-            book.active.append(list(cells))
-        book.save(path)
+        workbook(tmp_path, list(rows[0]), *(list(row.values()) for row in rows), name=name)
     else:
         lines = ["id,instruction", *(",".join(row.values()) for row in rows)]
         content = (

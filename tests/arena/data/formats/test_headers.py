@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-import openpyxl
 import pytest
 
 from arena.data.formats.files import InputFile
 from arena.data.formats.headers import find
 from arena.data.formats.records import Problem
 from arena.data.formats.values import UnreadableError
+from tests.arena.data.formats.reading import workbook
 
 DATA = ["Name a river in Norway.", "The Glomma runs there.", "The Danube, of course."]
 NUMBERS = ["Name a river in Norway.", "The Glomma.", "4", "The Danube.", "2"]
@@ -139,11 +139,7 @@ def test_rows_keep_the_numbers_of_the_spreadsheet(tmp_path: Path, name: str) -> 
         cells = [",".join(f'"{cell}"' for cell in row) for row in rows]
         path.write_text("\n".join(cells))
     else:
-        book = openpyxl.Workbook()
-        for number, row in enumerate(rows, start=1):
-            for column, cell in enumerate(row, start=1):
-                book.active.cell(number, column, cell)
-        book.save(path)
+        workbook(tmp_path, *rows, name=name)
     file = InputFile(path)
     found = [row for row in file.rows() if not isinstance(row, Problem)]
     assert [(line, row["id"]) for line, row in found] == [(4, "p1"), (5, "p2")]

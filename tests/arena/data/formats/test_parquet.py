@@ -1,7 +1,7 @@
 """Our own fields in Parquet: typed cells, row numbers, and files that are no good."""
 
-import builtins
 import gzip
+import sys
 import tracemalloc
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -150,14 +150,7 @@ def test_a_small_file_that_unpacks_without_end_is_not_read(
 
 def test_without_pyarrow_a_sentence_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = table_file(tmp_path, PROMPTS)
-    real_import = builtins.__import__
-
-    def without_pyarrow(name: str, *arguments: Any, **options: Any) -> Any:
-        if name.partition(".")[0] == "pyarrow":
-            raise ImportError(name)
-        return real_import(name, *arguments, **options)
-
-    monkeypatch.setattr(builtins, "__import__", without_pyarrow)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     reason = "Parquet needs pyarrow: .venv/bin/pip install -r requirements-parquet.txt"
     assert problems(path) == [(0, "", reason)]
 

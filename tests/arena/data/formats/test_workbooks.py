@@ -3,7 +3,6 @@
 import zipfile
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import Any
 
 import openpyxl
 import pytest
@@ -14,21 +13,11 @@ from arena.data.formats.files import InputFile
 from arena.data.formats.reading import Kind
 from arena.data.formats.records import ComparisonRecord
 from arena.data.formats.table import ColumnMapping
-from tests.arena.data.formats.reading import problems, read
+from tests.arena.data.formats.reading import problems, read, workbook
 
 SHEET = "xl/worksheets/sheet1.xml"
 START = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
 TEXT = '<row r="1"><c r="A1" t="inlineStr"><is><t>{}</t></is></c></row></sheetData></worksheet>'
-
-
-def workbook(folder: Path, *rows: list[Any], name: str = "data.xlsx", more: tuple[str, ...] = ()) -> Path:
-    book = openpyxl.Workbook()
-    for row in rows:
-        book.active.append(row)
-    for title in more:
-        book.create_sheet(title)
-    book.save(folder / name)
-    return folder / name
 
 
 def with_part(path: Path, part: str, content: str) -> Path:
