@@ -80,7 +80,10 @@ def test_what_no_database_stores_is_named(tmp_path: Path, line: bytes, field: st
     assert reason in said
 
 
-@pytest.mark.parametrize("content", [PROMPT * 2, b"id,instruction\np1,Say hello.\n"])
+TABLE = "id,instruction\np1,Say hello.\n"
+
+
+@pytest.mark.parametrize("content", [PROMPT * 2, TABLE.encode(), TABLE.encode("utf-16")])
 def test_lines_that_end_in_cr_alone(tmp_path: Path, content: bytes) -> None:
     path = prompts_file(tmp_path, content.replace(b"\n", b"\r"), "prompts.txt")
     reason = "the lines end in CR; save the file with LF or CRLF"
