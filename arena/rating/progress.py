@@ -183,7 +183,8 @@ def _pairs_left(rater: Rater, studies: Sequence[Study]) -> Counter[int]:
     rated = Comparison.objects.current().filter(lacks | Q(created_at__gte=at), **mine)
     skipped = Assignment.objects.filter(lacks, study__in=studies, state=Assignment.State.SKIPPED, **mine)
     done = set(rated.exclude(purpose=Purpose.ADJUDICATION).order_by().values_list("study", "pair"))
-    left.subtract(study for study, _ in done.union(skipped.order_by().values_list("study", "pair")))
+    done.update(skipped.order_by().values_list("study", "pair"))
+    left.subtract(study for study, _ in done if study in left)
     return left
 
 

@@ -206,6 +206,9 @@ def _entry(assignment: Assignment, said: Said, earlier: Rows) -> Entry:
         raise NotAllowedError(
             "Your earlier rating already counts on the leaderboard, so the new one was not stored."
         )
+    if assignment.rater.kind == Rater.Kind.PERSON and assignment.state == Assignment.State.SKIPPED:
+        # Undo asks whether the study still takes anything of this rater.
+        raise NotAllowedError("You have skipped this, so it was not stored. Undo brings it back.")
     if assignment.rater.kind == Rater.Kind.PERSON and assignment.kind not in assignment.study.tasks:
         raise NotAllowedError(
             "This study no longer asks for this, so it was not stored. What you sent before is kept."

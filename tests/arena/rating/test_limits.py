@@ -253,6 +253,8 @@ def test_a_limit_holds_for_skipped_pairs_that_are_brought_back(study: Study, rat
     assert again
     with pytest.raises(NotAllowedError, match="at most 2"):
         assignments.undo(study, rater, skipped[1].public_id)
+    with pytest.raises(NotAllowedError, match="You have skipped this"):
+        answer(rater, skipped[1])
     answer(rater, again)
     with pytest.raises(NotAllowedError, match="at most 2"):
         assignments.undo(study, rater, skipped[1].public_id)
