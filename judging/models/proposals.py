@@ -12,6 +12,9 @@ class ProposalCall(StandingRequest):
     prompt = models.ForeignKey(Prompt, models.CASCADE, related_name="proposal_calls")
     judge = models.ForeignKey(Judge, models.PROTECT, related_name="proposal_calls")
     batch = models.UUIDField(help_text="Of the page on which it was asked for: sent twice, it is asked once.")
+    is_stopped = models.BooleanField(
+        default=False, help_text="It is not asked again, whatever comes of what is in flight."
+    )
     proposed = models.PositiveSmallIntegerField(default=0, help_text="Requirements that are new.")
 
     class Meta:

@@ -29,6 +29,7 @@ from judging.runs.work import boundary_secret
 from judging.spending.purses import prices_of
 
 USUAL_REPLY: Final = 400  # tokens of a list of requirements
+STOPPED: Final = "Asking was stopped."
 MOST_AT_ONCE: Final = 200  # prompts that can be asked about with one confirmation
 
 
@@ -72,8 +73,10 @@ def start(judge: Judge, prompts: Sequence[Prompt], batch: UUID, by: Visitor | No
 
 
 def stop(study: Study) -> int:
-    """Ask no more about what is still waiting; how many that were."""
-    return ProposalCall.objects.filter(prompt__study=study, state=State.WAITING).delete()[0]
+    """Ask no more, what is in flight is kept when it comes; how many were still waiting."""
+    calls = ProposalCall.objects.filter(prompt__study=study)
+    calls.filter(LIVE).update(is_stopped=True)  # first: a call in flight that fails meanwhile waits again
+    return calls.filter(state=State.WAITING).delete()[0]
 
 
 class _Proposals(Requests[ProposalCall]):
@@ -90,6 +93,9 @@ class _Proposals(Requests[ProposalCall]):
 
     def alike(self, row: ProposalCall) -> QuerySet[ProposalCall]:
         return ProposalCall.objects.filter(judge=row.judge, prompt__study=row.prompt.study_id)
+
+    def why_not(self, row: ProposalCall) -> str:
+        return STOPPED if row.is_stopped else ""
 
     def keep(self, row: ProposalCall, reply: Reply) -> None:
         found = [Wording(*each) for each in wording.read(reply.text)]

@@ -36,6 +36,7 @@ Row = TypeVar("Row", bound=StandingRequest)
 FOR_OTHERS: Final = timedelta(seconds=10)  # until calls in flight may have left a budget more room
 LONGEST_ERROR: Final = 600
 MOST_ABANDONED: Final = 10  # attempts of a request, which may be what stops the process
+STOPPED_EACH_TIME: Final = "The arena stopped each time before the reply was stored."
 
 
 class Requests(ABC, Generic[Row]):
@@ -66,7 +67,7 @@ class Requests(ABC, Generic[Row]):
         """The requests that what keeps this one from being asked keeps, too."""
 
     def why_not(self, row: Row) -> str:
-        """Why a claimed row is not to be asked any more; "" if it is."""
+        """Why a row is not to be asked any more, for the first time or again; "" if it is."""
         return ""
 
     def note(self, row: Row, model: AskedModel, messages: list[Message]) -> None:
@@ -95,8 +96,8 @@ class Requests(ABC, Generic[Row]):
             return False
         row.state, row.due_at, row.abandoned = State.WAITING, timezone.now(), row.abandoned + 1
         settle([row])
-        if row.abandoned >= MOST_ABANDONED:
-            _refuse(row, "The arena stopped each time before the reply was stored.")
+        if why := self.why_not(row) or (row.abandoned >= MOST_ABANDONED and STOPPED_EACH_TIME):
+            _refuse(row, why)
         row.save()
         return True
 
@@ -168,12 +169,10 @@ class Requests(ABC, Generic[Row]):
     @transaction.atomic
     def _commit(self, row: Row, ended: EndedCall, reply: Reply) -> None:
         # One that comes after its deadline is kept, too, unless it was asked for again.
-        held = (
-            self._held(row.pk).filter(state__in=[State.IN_FLIGHT, State.WAITING], attempt=row.attempt).first()
-        )
+        held = self._held(row.pk).filter(attempt=row.attempt).exclude(state=State.REPLIED).first()
         if held is None:
             return
-        is_late = held.state == State.WAITING  # and counted as if it had cost the most it could
+        is_late = held.state != State.IN_FLIGHT  # and counted as if it had cost the most it could
         held.state, held.finished_at = State.REPLIED, timezone.now()
         held.raw_reply, held.finish_reason = reply.text or reply.refusal, reply.finish_reason
         held.prompt_tokens, held.completion_tokens = reply.prompt_tokens, reply.completion_tokens
@@ -195,7 +194,8 @@ class Requests(ABC, Generic[Row]):
                 held.failures += outage is None
                 held.state, held.error_kind, held.error = State.FAILED, error.kind, said[:LONGEST_ERROR]
                 settle([held])
-                if again := limiting.next_try(error, held.failures, outage):
+                again = None if self.why_not(held) else limiting.next_try(error, held.failures, outage)
+                if again:
                     held.state, held.due_at = State.WAITING, again
                 else:
                     held.finished_at = timezone.now()

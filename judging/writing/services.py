@@ -46,6 +46,7 @@ from judging.writing import reading
 
 RETIRED: Final = "{} is retired, so it writes nothing new."
 CLOSED: Final = "{} is closed, so nothing new is written for it."
+CANCELLED: Final = "The run was cancelled."
 WRITTEN: Final = "written"  # of a completion's extra: the model, how it was sampled, and turns that were cut
 SAMPLING: Final = ("temperature", "max_tokens", "options")
 NO_ANSWER: Final = {
@@ -210,6 +211,8 @@ class _Writing(Requests[WritingCall]):
 
     def why_not(self, row: WritingCall) -> str:
         contestant = row.author.contestant
+        if row.run.cancelled_at:
+            return CANCELLED
         if row.text:
             is_there = row.completion and row.completion.is_current
             return "" if is_there else "The answer is not there any more."
