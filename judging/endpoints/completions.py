@@ -3,7 +3,7 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from judging.endpoints.client import NoReplyError, Reply, storable
@@ -57,12 +57,12 @@ class FilteredError(NoReplyError):
     """A content filter kept the endpoint from replying, which is the model's answer to this question."""
 
 
-def parsed(body: bytes, charset: Callable[[], str]) -> object:
+def parsed(body: bytes, charset: str | None = None) -> object:
     """The JSON of a body, whatever its type is called; a stream of events as the completion it makes up.
 
-    charset: the text by the charset that the endpoint states. Raises NoReplyError.
+    charset: as the endpoint states it. Raises NoReplyError.
     """
-    text = _text_of(body, charset)
+    text = text_of(body, charset)
     lines = [line for line in re.split(r"\r\n|\r|\n", text) if not line.startswith(":")]
     begin = next((line.lstrip() for line in lines if line.strip()), "")
     try:
@@ -77,11 +77,30 @@ def parsed(body: bytes, charset: Callable[[], str]) -> object:
         raise NoReplyError("malformed", _no_json(begin, error)) from error
 
 
-def _text_of(body: bytes, charset: Callable[[], str]) -> str:
+CHARSETS: Final = frozenset(
+    {
+        *(
+            "iso-8859-1",
+            "iso-8859-15",
+            "windows-1252",
+            "iso-8859-2",
+            "windows-1250",
+            "windows-1251",
+            "koi8-r",
+        ),
+        *("gb2312", "gbk", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr"),
+    }
+)
+"""Charsets that are believed: Python has others that take hours for a long body, or make no text of it."""
+
+
+def text_of(body: bytes, charset: str | None = None) -> str:
+    """A body as text, whatever charset is stated. Never raises."""
     try:
         return body.decode(json.detect_encoding(body)).removeprefix("\ufeff")
     except UnicodeDecodeError:
-        return charset()
+        stated = (charset or "").lower()
+        return body.decode(stated if stated in CHARSETS else "utf-8", "replace")
 
 
 def _no_json(begin: str, error: BaseException) -> str:

@@ -13,7 +13,7 @@ import httpx2
 
 from judging.endpoints import scoring
 from judging.endpoints.client import NoReplyError, Reply, Request, storable
-from judging.endpoints.completions import FilteredError, checked, failure, parsed
+from judging.endpoints.completions import FilteredError, checked, failure, parsed, text_of
 from judging.endpoints.keys import NO_KEY
 from judging.endpoints.reaching import RefusedAddressError, check_address, http_client, within
 
@@ -74,6 +74,7 @@ TOP_LOGPROBS = 20
 
 LONGEST_ERROR = 500  # characters of an error message that are kept
 LONGEST_HEADER = 100
+LONGEST_NUMBER = 15
 
 
 class OpenAIClient:
@@ -101,7 +102,7 @@ class OpenAIClient:
         """Return what a reply's JSON says; raises NoReplyError, whose words are cleaned."""
         try:
             response = self._post(path, body, timeout)
-            return read(parsed(response.content, lambda: response.text))
+            return read(parsed(response.content, response.charset_encoding))
         except NoReplyError as error:
             hint = self._address_hint() if _is_of_address(error) else ""
             error.args = (self._clean(f"{hint} {error}".strip()),)
@@ -119,7 +120,7 @@ class OpenAIClient:
         )
         try:
             with within(timeout), closing(connect(self._base_url).send(request, stream=True)) as sent:
-                response = whole(sent)
+                response = _of_any_status(sent)
         except httpx2.TimeoutException as error:
             kind = "unreachable" if isinstance(error, httpx2.ConnectTimeout) else "timeout"
             raise NoReplyError(kind, f"no reply within {timeout:g} s") from error
@@ -174,16 +175,27 @@ def redacted(text: str, key: str) -> str:
     return shown
 
 
+def _of_any_status(response: httpx2.Response) -> httpx2.Response:
+    """Like ``whole``, but an error tells its status also where its body cannot be read."""
+    try:
+        return whole(response)
+    except NoReplyError:
+        if response.is_success:
+            raise
+        return httpx2.Response(response.status_code, headers=response.headers)
+
+
 def _status_error(response: httpx2.Response, *, asks_logprobs: bool) -> NoReplyError:
-    headers, text = response.headers, response.text.strip()
-    milliseconds = headers.get("retry-after-ms", "")
+    """The error of a status, which is told whatever headers and body say."""
+    headers, text = response.headers, text_of(response.content, response.charset_encoding).strip()
+    milliseconds = headers.get("retry-after-ms", "")[:LONGEST_NUMBER]
     waits = f"{int(milliseconds) / 1000:g}" if milliseconds.isdecimal() else headers.get("retry-after", "")
+    told = partial(failure, response.status_code, retry_after=waits[:LONGEST_HEADER])
     try:
         body = json.loads(text)
-    except ValueError:
-        body = text
-    said = body.get("error", body) if isinstance(body, dict) else body
-    found = failure(response.status_code, said, waits[:LONGEST_HEADER])
+        found = told(body.get("error", body) if isinstance(body, dict) else body)
+    except (ValueError, RecursionError):
+        found = told(text)
     if asks_logprobs and response.status_code in (400, 422) and "logprob" in str(found).lower():
         found.args = (f"{NO_LOGPROBS} {found}",)
     return found

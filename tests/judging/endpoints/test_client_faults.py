@@ -5,8 +5,10 @@ Beside tests.judging.runs.test_flow, which has the plain cases: refusals, empty 
 
 import gzip
 import json
+import time
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -83,6 +85,42 @@ def test_what_is_no_reply_is_an_error_that_may_pass(model: ChatServer, name: str
     assert (name.startswith(found.kind), found.retryable) == (True, True)
     assert str(found)
     assert name != "timeout" or str(found) == "no reply within 0.4 s"
+
+
+SAID = b'{"error": {"message": "no"}}'
+CHARSETS = (
+    *("punycode", "hex", "rot13", "zlib", "base64", "idna", "unicode_escape", "utf-16", "undefined"),
+    *("unknown", "x" * 500, "\xff"),
+)
+ODD_ERRORS = {
+    **{name[:20]: Answer(raw=SAID, headers={"Content-Type": f"text/x; charset={name}"}) for name in CHARSETS},
+    **{f"{n} digits": Answer(raw=SAID, headers={"retry-after-ms": "9" * n}) for n in (400, 5000)},
+    "a date of many digits": Answer(raw=SAID, headers={"retry-after": "9" * 400}),
+    "lists in lists": Answer(raw=b"[" * 100_000),
+    "errors in errors": Answer(raw=b'{"error": ' * 600 + b"1" + b"}" * 600),
+    "a number": Answer(raw=b"9" * 5000),
+    "no UTF-8": Answer(raw=b"\xff\xfe\x00"),
+    "no gzip": Answer(raw=b"\x1f\x8bgarbage", headers=GZIP),
+    "packed in a way not asked for": Answer(headers={"Content-Encoding": "br"}),
+    "without end": Answer(endless=0.0),
+}
+
+
+@pytest.mark.parametrize("name", ODD_ERRORS)
+@pytest.mark.parametrize(("status", "kind"), [(401, "http_401"), (429, "rate_limited"), (503, "http_503")])
+def test_an_error_tells_its_status_whatever_headers_and_body_say(
+    model: ChatServer, name: str, status: int, kind: str
+) -> None:
+    assert error(model, replace(ODD_ERRORS[name], status=status)).kind == kind
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_no_stated_charset_takes_long(model: ChatServer, status: int) -> None:
+    stated = {"Content-Type": "text/plain; charset=punycode"}
+    body = b"aaa-" + b"b" * 2**20 + b"\xff"
+    started = time.monotonic()
+    assert error(model, Answer(status=status, raw=body, headers=stated)).kind in ("http_500", "malformed")
+    assert time.monotonic() - started < 5
 
 
 def test_where_nobody_listens_nothing_is_sent() -> None:
@@ -191,7 +229,7 @@ TOO_LONG = f"the reply is longer than {openai_client.LONGEST_BODY:,} bytes"
 
 def test_a_body_without_end_is_not_read_for_ever(model: ChatServer) -> None:
     assert str(error(model, Answer(endless=0.0))) == TOO_LONG
-    assert error(model, Answer(status=500, endless=0.0)).kind == "malformed"
+    assert error(model, Answer(status=500, endless=0.0)).kind == "http_500"
     assert error(model, Answer(endless=0.05), timeout=0.3).kind == "timeout"
 
 

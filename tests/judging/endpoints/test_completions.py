@@ -13,7 +13,7 @@ from judging.endpoints.completions import LONGEST_SAID, FilteredError, checked, 
 
 
 def read(body: bytes) -> Reply:
-    return checked(parsed(body, lambda: body.decode("utf-8", "replace")))
+    return checked(parsed(body))
 
 
 def completion(content: Any = "7", finish_reason: str | None = "stop", **message: Any) -> dict[str, Any]:
