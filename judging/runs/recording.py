@@ -78,7 +78,7 @@ class Reading:
         common |= {"reason": found.reason or None, "rationale": found.rationale}
         common |= {"raw_reply": _raw(self._reply), "expected": self._expected}
         if is_score:
-            lowest, highest = self._configured.score_range
+            lowest, highest = self._range
             return ScoreIn(lowest=lowest, highest=highest, value=self._score.value, **common)
         verdict = self._verdict
         criteria: Any = conversation.criterion_verdicts(self._configured, self.work.replies)
@@ -181,8 +181,16 @@ class Reading:
         if self._judge.compares and has_scores(self._judge.configured_protocol.protocol):
             return None
         calls = [each for each in self.work.in_round if each.has_replied and each.key in self._overall]
+        lowest, highest = self._range  # a worker elsewhere may say anything
         known = [each.expected for each in calls if each.expected is not None]
-        return sum(known) / len(known) if known else None
+        within = [expected for expected in known if lowest <= expected <= highest]
+        return sum(within) / len(within) if within else None
+
+    @property
+    def _range(self) -> tuple[int, int]:
+        """The lowest and highest value of an answer."""
+        is_score = self._task == Assignment.Kind.SCORE
+        return self._configured.score_range if is_score else (1, self._judge.points)
 
 
 def _raw(reply: ReplyText) -> str:

@@ -66,3 +66,17 @@ def test_a_call_that_is_told_of_twice_at_once_ends_and_is_paid_once(
     assert (purse.spent, purse.reserved, call.reserved) == (call.cost, 0, 0)
     assert call.cost
     assert list(Comparison.objects.values_list("rating", flat=True)) == [rating] * (rating is not None)
+
+
+@pytest.mark.parametrize(
+    ("expected", "kept"), [(3.25, 3.25), (8.5, None), (0.99, None), (-1e308, None), (1e308, None), (8, 8)]
+)
+def test_an_expected_rating_that_cannot_be_is_left_out_and_costs_no_rating(
+    far: Elsewhere, expected: float, kept: float | None
+) -> None:
+    name = claimed(far)
+    assignment = name.pop("assignment")
+    told = {"raw_reply": "3", "expected": expected, "call": {"model": "m", **name, **COUNTED}}
+    reply = far.post(f"/assignments/{assignment}/replied/", told)
+    assert (reply.status_code, reply.json()["state"]) == (200, "submitted")
+    assert Comparison.objects.values_list("rating", "expected").get() == (3, kept)
