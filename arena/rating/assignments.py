@@ -1,5 +1,6 @@
 """What raters do with assignments beside answering."""
 
+import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -16,7 +17,7 @@ from arena.models.querysets import AssignmentQuerySet, ComparisonQuerySet
 from arena.rating import pair_queue, training
 from arena.rating.accounts import rater_of
 from arena.rating.limits import Allowance, allowance
-from arena.rating.offering import lease_time, offer_pair
+from arena.rating.offering import AllTakenError, lease_time, offer_pair
 from arena.rating.offering_texts import TASKS, asked_later, knows_names, offer_text, opens_more, text_tasks
 from arena.rating.opinions import InvalidAnswerError, LeaseLostError, NotAllowedError
 from arena.rating.pair_queue import QueueShortError
@@ -26,6 +27,9 @@ from arena.rules.pairing import choose_order
 
 HAND_OVER = timedelta(seconds=1)
 """A lease that ends sooner is not renewed: another rater's claim may see it end."""
+
+TURNS: Final = 20  # tries to claim while others are given every free pair
+TURN: Final = 0.05  # seconds from one to the next
 
 LONGEST_SEEN: Final = 86_400.0  # seconds; what a page says may be any number
 
@@ -66,12 +70,15 @@ def claim_task(
 
     Raises NotAllowedError before anything is written, or Study.DoesNotExist.
     """
-    while True:
+    for _ in range(TURNS):
         try:
             with transaction.atomic():
                 return _claim(lock_to_rate(study, rater), rater, ahead, seen, membership)
         except QueueShortError:
             pair_queue.fill(study)
+        except AllTakenError:
+            time.sleep(TURN)
+    raise NotAllowedError("Many people are being given pairs at this moment. Please try again.")
 
 
 def _claim(

@@ -49,7 +49,7 @@ def lease_time() -> timedelta:
 def offer_pair(
     study: Study, rater: Rater, now: datetime, on_screen: Assignment | None = None
 ) -> Assignment | None:
-    """Lease the next pair to a person; None if nothing is left. Raises QueueShortError.
+    """Lease the next pair to a person; None if nothing is left. Raises QueueShortError and AllTakenError.
 
     To be called with study and rater locked. on_screen: what this person looks at, which is not offered even
     if its lease ran out.
@@ -60,14 +60,20 @@ def offer_pair(
     for _ in range(TRIES):
         pair = offer.choose(draw)
         if pair is None:
-            return None
+            break
         if (hidden := _hidden(offer, draw)) and (leased := _lease(offer, hidden, draw)):
             return leased
         if leased := _lease(offer, _Chosen(pair.pk), draw):
             return leased
         # Taken by somebody else, or by a late answer.
         offer = replace(offer)
+    if offer.has_any:
+        raise AllTakenError
     return None
+
+
+class AllTakenError(Exception):
+    """Others are being offered every free pair at this moment; some may be free for one more person."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +132,11 @@ class FreePairs:
             others = Q(prompt__in=lost.values("pair__prompt")) & ~Q(pk__in=lost.values("pair"))
             pairs = pairs.exclude(others)
         return pairs.exclude(pk__in=[pk for pk, load in self._load.items() if load >= wanted])
+
+    @property
+    def has_any(self) -> bool:
+        """True if a pair is free, whoever has locked it."""
+        return self._free.exists()
 
     def choose(self, draw: _Draw) -> Pair | None:
         """Return a free pair, locked, by the study's strategy or at random. Raises QueueShortError."""

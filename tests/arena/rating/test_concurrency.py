@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from threading import Barrier
 from typing import TypeVar
 
@@ -18,7 +19,7 @@ from arena.models import Assignment, Comparison, Invitation, Membership, Pair, R
 from arena.models import StudyEvent as Event
 from arena.people import joining
 from arena.people.anonymising import anonymise
-from arena.rating import assignments, recording
+from arena.rating import assignments, pair_queue, recording
 from arena.rating.opinions import NotAllowedError, Rating
 from arena.rating.recording import AlreadyAnsweredError
 from arena.texts.rendering_cache import rendered
@@ -99,6 +100,17 @@ def test_raters_together_give_the_wanted_overlap_and_never_wait_in_a_circle(
     assert sum(count for count in counts if isinstance(count, int)) == Pair.objects.count() * wanted
     assert list(Pair.objects.values_list("people_ratings", flat=True)) == [wanted] * 6
     assert set(Counter(Comparison.objects.values_list("rater", "pair")).values()) == {1}
+
+
+@pytest.mark.parametrize("free", [4, 3])
+def test_nobody_hears_that_nothing_is_left_while_others_are_offered_the_last_pair(free: int) -> None:
+    for _ in range(5):
+        study = make.make_small_study(prompts=1, contestants=2, ratings_per_pair_people=free)
+        raters = [make.make_member(study) for _ in range(4)]
+        pair_queue.fill(study)
+        found = at_once(*[partial(assignments.claim, study, rater) for rater in raters])
+        assert Counter(isinstance(each, Assignment) for each in found)[True] == free
+        assert [each for each in found if not isinstance(each, Assignment)] == [None] * (4 - free)
 
 
 def test_a_late_answer_that_meets_a_claim_is_late_or_keeps_the_pair() -> None:
