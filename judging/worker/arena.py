@@ -22,6 +22,9 @@ OUTCOMES: Final = (
 )
 """What the arena says became of a call, as ``handed_in`` named it."""
 
+MOST_CHARACTERS: Final = (1_000_000, 250_000)
+"""Characters of a text that the arena takes, and those that fit into a request whatever they are."""
+
 REFUSED: Final = frozenset({400, 413, 422})  # statuses that the same replies would get again
 
 
@@ -166,8 +169,9 @@ def _checked(reply: ArenaReply, *expected: int) -> ArenaReply:
 def hand_in(
     post: Callable[[bytes], ArenaReply], results: Sequence[dict[str, object]]
 ) -> Iterator[dict[str, Any]]:
-    """Hand in results; yields what became of each. What the arena cannot read has failed."""
-    reply = post(json.dumps({"replies": results}).encode())
+    """Hand in results; yields what became of each. Of what is too long for the arena, less is handed in."""
+    # Without escapes, which are up to three times as long as the letters of most languages.
+    reply = post(json.dumps({"replies": results}, ensure_ascii=False).encode(errors="replace"))
     if reply.status not in REFUSED:
         outcomes = reply.body.get("results")
         if not isinstance(outcomes, list) or len(outcomes) != len(results):
@@ -175,10 +179,28 @@ def hand_in(
         yield from outcomes
     elif len(results) > 1:  # one of them, or all together are too long
         yield from (found for each in results for found in hand_in(post, [each]))
-    elif results[0].pop("reply", None):
-        detail = f"the arena refuses the reply: {reply.detail}"[:600]
-        failure = {"kind": "refused_answer", "detail": detail, "retryable": False}
-        yield from hand_in(post, [results[0] | {"failure": failure}])
+    elif less := _less(results[0], reply.detail):
+        yield from hand_in(post, [less])
+
+
+def _less(result: Mapping[str, Any], why: str) -> dict[str, object] | None:
+    """A result without what may be too long of it: tokens, then the ends of texts, then the reply.
+
+    A reply whose end is left out counts as cut off, as at the limit of tokens.
+    """
+    reply = result.get("reply")
+    if reply is None:
+        return None
+    if reply["tokens"]:
+        return {**result, "reply": {**reply, "tokens": []}}
+    longest = max(len(reply["text"]), len(reply["refusal"]))
+    for most in MOST_CHARACTERS:
+        if longest > most:
+            cut = {name: reply[name][:most] for name in ("text", "refusal")}
+            return {**result, "reply": {**reply, **cut, "finish_reason": "length"}}
+    detail = f"the arena refuses the reply: {why}"[:600]
+    failure = {"kind": "refused_answer", "detail": detail, "retryable": False}
+    return {name: result[name] for name in result if name != "reply"} | {"failure": failure}
 
 
 def handed_in(call: tuple[str, str, int], ended: Ended) -> dict[str, object]:

@@ -1,5 +1,6 @@
 """Handing in what came of calls: each ends once, is paid once, and nothing odd costs a reply."""
 
+import json
 from decimal import Decimal
 from typing import Any
 
@@ -10,7 +11,9 @@ from arena.models import Comparison
 from judging.models import JudgeCall, Purse
 from judging.runs.lifecycle import plan_run, start_run
 from tests import factories as make
+from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.remote.test_texts import Elsewhere
+from tests.judging.working import work_off
 
 pytestmark = pytest.mark.django_db
 
@@ -80,3 +83,39 @@ def test_an_expected_rating_that_cannot_be_is_left_out_and_costs_no_rating(
     reply = far.post(f"/assignments/{assignment}/replied/", told)
     assert (reply.status_code, reply.json()["state"]) == (200, "submitted")
     assert Comparison.objects.values_list("rating", "expected").get() == (3, kept)
+
+
+def likely(count: int, token: str) -> dict[str, Any]:
+    """Log-probabilities of a reply whose tokens could all be its verdict."""
+    others = [{"token": f"{token}{number}", "logprob": -1.2345678901} for number in range(20)]
+    return {"logprobs": {"content": [{"token": "5", "logprob": -0.1, "top_logprobs": others}] * count}}
+
+
+@pytest.mark.parametrize(
+    ("text", "logprobs", "kept"),
+    [
+        ("5\n" + "ж" * 450_000, {}, 450_002),
+        ("5\n" + "好" * 700_000, {}, 700_002),
+        ("5\n" + "x" * 1_000_000, {}, 1_000_000),
+        ("5\n" + "好" * 1_100_000, {}, 250_000),
+        ("5\n" + "\x01" * 900_000, {}, 250_000),
+        ("5", likely(1_500, "ж" * 8), 1),
+        ("5", likely(6_500, "token "), 1),
+    ],
+    ids=["Cyrillic", "Chinese", "long", "long and Chinese", "control characters", "tokens", "many tokens"],
+)
+def test_a_reply_of_any_length_is_kept_and_never_paid_twice(
+    model: ChatServer, text: str, logprobs: dict[str, Any], kept: int
+) -> None:
+    choice = {"finish_reason": "stop", "message": {"content": text}, **logprobs}
+    said = {"model": "m", "choices": [choice], "usage": COUNTED}
+    model.script = lambda body: Answer(raw=json.dumps(said, ensure_ascii=False).encode())
+    make.make_price()
+    judge = make.make_judge(base_url=model.url, max_tokens=100, logprobs=True)
+    plan_run(start_run(make.make_small_study(prompts=1, contestants=2), judge, budget=Decimal(1)).pk)
+    work_off()
+    call = JudgeCall.objects.get()
+    assert (call.state, call.raw_reply == text[:kept], len(call.raw_reply)) == ("replied", True, kept)
+    assert (call.cost, Purse.objects.get().spent, len(model.requests)) == (COST, COST, 1)
+    assert call.finish_reason == ("stop" if kept == len(text) else "length")
+    assert (Comparison.objects.get().raw_reply == call.raw_reply, call.error) == (True, "")

@@ -132,7 +132,7 @@ def test_a_reply_to_a_study_closed_meanwhile_is_kept_and_its_assignment_fails(bo
 
 def test_a_reply_that_the_arena_cannot_read_fails_alone(box: Box) -> None:
     first, second = box.claim(), box.claim()
-    replies = [Ended(first.call, Reply("x" * 1_000_001, "stop", "m"), 1.0)]
+    replies = [Ended(first.call, Reply("6", "stop", "m" * 201), 1.0)]
     box.door.replied([*replies, Ended(second.call, Reply("7", "stop", "m"), 1.0)])
     assert box.door.progress() == "1 scored, 1 calls without a reply"
     failed = JudgeCall.objects.get(state="failed")
