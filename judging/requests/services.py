@@ -5,6 +5,7 @@ it brings in one transaction, so a committed reply is never asked for again. Wha
 died is counted as abandoned, at the most that it can have cost, and asked again.
 """
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -12,7 +13,7 @@ from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
 from django.conf import settings
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -22,6 +23,7 @@ from judging.endpoints.client import NoReplyError, Reply, refusal
 from judging.judges.asked import AskedModel
 from judging.models.requests import StandingRequest
 from judging.runs import limiting
+from judging.runs.committing import UNSTORED
 from judging.runs.heartbeat import this_worker
 from judging.runs.lifecycle import FAILED_ALIKE, failed_alike
 from judging.runs.limiting import EndedCall, Limits
@@ -29,6 +31,8 @@ from judging.runs.summary import kind_of_failure
 from judging.spending.budgets import HOW_TO_ASK_AGAIN, why_no_more
 from judging.spending.purses import prices_of, reserve, settle
 from judging.worker.worker import Ended, Task
+
+logger = logging.getLogger(__name__)
 
 State = StandingRequest.State
 Row = TypeVar("Row", bound=StandingRequest)
@@ -116,11 +120,20 @@ class Requests(ABC, Generic[Row]):
     def replied(self, ended: Sequence[Ended]) -> None:
         for each in ended:
             row, model, started_at = each.call
-            done = EndedCall(row, model, started_at, each.result)
-            if isinstance(each.result, Reply):
-                self._commit(row, done, each.result)
-            else:
-                self._put_back(row, done, each.result)
+            try:
+                self._end(row, EndedCall(row, model, started_at, each.result))
+            except (OperationalError, InterfaceError):  # the database is away, for all of them
+                raise
+            except Exception:
+                logger.exception("What came of %s %d cannot be stored", self.about, row.pk)
+                failed = NoReplyError("internal", UNSTORED, retryable=False)
+                self._end(row, EndedCall(row, model, started_at, failed))
+
+    def _end(self, row: Row, ended: EndedCall) -> None:
+        if isinstance(ended.result, Reply):
+            self._commit(row, ended, ended.result)
+        else:
+            self._put_back(row, ended, ended.result)
 
     def _held(self, pk: int) -> QuerySet[Row]:
         """A request, locked from now on."""

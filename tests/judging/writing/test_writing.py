@@ -213,6 +213,28 @@ def test_a_failure_is_retried_and_one_that_all_meet_ends_the_run(author: Author,
     assert "needs a valid key" in WritingCall.objects.filter(run=again)[0].error
 
 
+def test_a_reply_that_cannot_be_kept_fails_alone_and_holds_up_no_other(
+    author: Author, model: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, bad = Wanted().start(author), Prompt.objects.earliest("pk").pk
+    keep = services.door.keep
+
+    def failing(row: WritingCall, reply: Reply) -> None:
+        if row.prompt_id == bad:
+            raise ValueError("it cannot be kept")
+        keep(row, reply)
+
+    monkeypatch.setattr(services.door, "keep", failing)
+    work_off(services.door, slots=4)
+    assert (run.progress.written, run.progress.failed, run.progress.left) == (2, 1, 0)
+    failed = WritingCall.objects.get(state="failed")
+    assert (failed.prompt_id, failed.error_kind) == (bad, "internal")
+    assert failed.cost
+    assert (failed.reserved, len(model.requests)) == (0, 4)
+    purse = Purse.objects.get()
+    assert (purse.spent, purse.reserved) == (sum(row.cost for row in WritingCall.objects.all()), 0)
+
+
 def test_cancelling_between_turns_keeps_what_is_paid_for(
     author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
