@@ -24,7 +24,7 @@ from judging.runs.lifecycle import pause_if_nothing_works, pause_run
 from judging.runs.limiting import EndedCall
 from judging.runs.recording import record
 from judging.runs.work import Work, asked_otherwise, begun_anew, with_calls, with_texts
-from judging.spending.purses import settle
+from judging.spending.purses import settle, settle_again
 
 logger = logging.getLogger(__name__)
 
@@ -279,7 +279,7 @@ def take(call: JudgeCall, columns: Mapping[str, Any], now: datetime, outcome: Ma
     if not is_first and call.state != JudgeCall.State.ABANDONED:
         return False
     written = {**columns, "finished_at": now}
-    was_in_flight = call.is_in_flight
+    settled_at = call.finished_at  # None: it is in flight
     if is_first:
         others = same.in_flight().exclude(pk=call.pk).select_for_update(no_key=True)
         end_abandoned(list(others), now)
@@ -290,7 +290,9 @@ def take(call: JudgeCall, columns: Mapping[str, Any], now: datetime, outcome: Ma
         written |= {"given_up": False, **outcome}
     for name, value in written.items():
         setattr(call, name, value)
-    if is_first and was_in_flight:
+    if settled_at:
+        settle_again(call, settled_at)
+    else:
         settle([call])
     call.save(update_fields=[*written, "cost", "reserved"])
     return is_first

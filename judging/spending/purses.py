@@ -11,6 +11,7 @@ when another purse begins to count it.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from itertools import accumulate
 from typing import Any, Final
@@ -29,7 +30,6 @@ from judging.models import (
     Price,
     ProposalCall,
     Purse,
-    TrialCall,
     WritingCall,
     WritingRun,
 )
@@ -173,16 +173,16 @@ def settle(calls: Iterable[PaidCall]) -> None:
             purse.save(update_fields=["reserved", "spent"])
 
 
-def settle_again(call: TrialCall) -> None:
-    """Count a call at its cost that was settled before its end, at the most it can cost.
+def settle_again(call: PaidCall, settled_at: datetime) -> None:
+    """Count a call at its cost that was settled before its reply, at the most it can cost.
 
-    For the transaction that commits the end, like ``settle``.
+    For the transaction that commits the reply, like ``settle``.
     """
     most = call.reserved = call.cost or ZERO
     call.cost, call.reserved = _cost(call), ZERO
     [chain] = _locked([call.payer]).values()
     for purse in chain:
-        if purse.day in (None, timezone.localdate(call.created_at)):
+        if purse.day in (None, timezone.localdate(settled_at)):
             # A budget that was set since does not count what was settled before.
             purse.spent = max(ZERO, purse.spent + (call.cost or ZERO) - most)
             purse.save(update_fields=["spent"])

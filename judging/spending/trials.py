@@ -56,5 +56,5 @@ def end(call: TrialCall, told: Reply | Read | NoReplyError) -> None:
         call.prompt_tokens, call.completion_tokens = told.prompt_tokens, told.completion_tokens
     if isinstance(told, Reply):
         call.reasoning_tokens = told.reasoning_tokens
-    settle_again(call)
+    settle_again(call, call.created_at)
     call.save()

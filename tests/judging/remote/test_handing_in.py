@@ -11,6 +11,7 @@ from arena.models import Comparison
 from judging.models import JudgeCall, Purse
 from judging.runs.lifecycle import plan_run, start_run
 from tests import factories as make
+from tests.judging.elsewhere import lose_leases
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.remote.test_texts import Elsewhere
 from tests.judging.working import work_off
@@ -69,6 +70,30 @@ def test_a_call_that_is_told_of_twice_at_once_ends_and_is_paid_once(
     assert (purse.spent, purse.reserved, call.reserved) == (call.cost, 0, 0)
     assert call.cost
     assert list(Comparison.objects.values_list("rating", flat=True)) == [rating] * (rating is not None)
+
+
+@pytest.mark.parametrize("told", [SIX, UNCOUNTED])
+@pytest.mark.parametrize("others", ["none", "in flight", "first"])
+def test_the_real_cost_of_a_late_reply_replaces_the_most_it_could_be(
+    far: Elsewhere, told: dict[str, Any], others: str
+) -> None:
+    late = claimed(far)
+    lose_leases()
+    most = JudgeCall.objects.get().cost
+    assert most
+    assert Purse.objects.get().spent == most > COST
+    if others != "none":
+        second = claimed(far)
+        if others == "first":
+            far.post(HANDED_IN, {"replies": [{**second, **TWO}]})
+    for _ in range(2):
+        far.post(HANDED_IN, {"replies": [{**late, **told}]})
+    calls = list(JudgeCall.objects.order_by("pk"))
+    assert calls[0].cost == (COST if told is SIX else most)
+    assert [call.cost for call in calls[1:]] == {"none": [], "in flight": [most], "first": [COST]}[others]
+    purse = Purse.objects.get()
+    assert (purse.spent, purse.reserved) == (sum(call.cost for call in calls), 0)
+    assert Comparison.objects.get().rating == (2 if others == "first" else 6)
 
 
 @pytest.mark.parametrize(
