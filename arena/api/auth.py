@@ -29,11 +29,12 @@ SIGNED_SECONDS = 900
 
 @dataclass(frozen=True)
 class Caller:
-    """A rater, an operator, or an operator who rates."""
+    """A rater, an operator, or an operator who rates. ``is_here``: a worker or command of this arena."""
 
     rater: Rater | None
     is_operator: bool
     scopes: frozenset[str]
+    is_here: bool = False
 
 
 class ScopeError(ValueError):
@@ -91,16 +92,16 @@ def operator_token() -> str:
 
 
 class BearerAuth(HttpBearer):
-    """``Authorization: Bearer TOKEN`` with a scope; refuses paused raters."""
+    """``Authorization: Bearer TOKEN`` with a scope; refuses paused raters, unless ``also_paused``."""
 
-    def __init__(self, scope: str) -> None:
+    def __init__(self, scope: str, *, also_paused: bool = False) -> None:
         super().__init__()
-        self.scope = scope
+        self.scope, self.also_paused = scope, also_paused
 
     def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
         """The caller, or None (401) for a token that is unknown, revoked or expired."""
         caller = _signed(token) if token.startswith(SIGNED_PREFIX) else _stored(token)
-        if caller and caller.rater and caller.rater.paused_at:
+        if caller and caller.rater and caller.rater.paused_at and not self.also_paused:
             raise AuthorizationError(message="This rater is paused by the operator.")
         if caller and self.scope not in caller.scopes:
             raise AuthorizationError(message=f'This token lacks the scope "{self.scope}".')
@@ -124,9 +125,11 @@ def _signed(token: str) -> Caller | None:
         return None
     if claims.get("operator"):
         pass_on_command(claims.get("command", ""))
-        return Caller(None, is_operator=True, scopes=frozenset({Scope.RUNS, Scope.READ}))
+        return Caller(None, is_operator=True, scopes=frozenset({Scope.RUNS, Scope.READ}), is_here=True)
     rater = Rater.objects.filter(pk=claims.get("rater")).first()
-    return Caller(rater, is_operator=False, scopes=frozenset({Scope.RATE})) if rater else None
+    if rater is None:
+        return None
+    return Caller(rater, is_operator=False, scopes=frozenset({Scope.RATE}), is_here=True)
 
 
 def _stored(token: str) -> Caller | None:

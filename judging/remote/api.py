@@ -1,14 +1,15 @@
 """Assignments over the API: claim, renew, report failure. What a claim shows is strictly blind."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, Self
 
 from django.db.models import Exists, Q
 from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Field, Router, Schema, Status
+from pydantic import model_validator
 
-from arena.api.auth import rater_of
+from arena.api.auth import BearerAuth, Scope, caller_of, rater_of
 from arena.api.schemas import ERRORS, ErrorOut, written_out
 from arena.models import Assignment, Membership, Rater, Study
 from arena.rating import assignments as rating
@@ -25,6 +26,9 @@ from judging.worker.arena import MOST_AT_ONCE, unpacked
 
 router = Router(tags=["assignments"])
 judges = Router(tags=["assignments"])
+
+ALSO_PAUSED: Final = BearerAuth(Scope.RATE, also_paused=True)
+"""Replies are paid for, so those of a judge that was paused meanwhile are taken."""
 
 Attempt = Annotated[Count, Field(ge=1)]
 Key = Annotated[Name, Field(max_length=240)]
@@ -228,10 +232,17 @@ class ResultIn(Schema):
     reply: ReplyOfModelIn | None = None
     failure: FailureOfModelIn | None = None
 
+    @model_validator(mode="after")
+    def _is_one_of_both(self) -> Self:
+        if (self.reply is None) == (self.failure is None):
+            raise ValueError("Give a reply or a failure.")
+        return self
+
     @property
     def result(self) -> Reply | NoReplyError:
-        if self.reply is None:
-            return self.failure.error if self.failure else NoReplyError("internal", "")
+        if self.failure:
+            return self.failure.error
+        assert self.reply is not None  # noqa: S101 - checked
         return Reply(**{**vars(self.reply), "tokens": unpacked(self.reply.tokens)})
 
 
@@ -424,14 +435,15 @@ def renew(request: HttpRequest, assignment: str, given: RenewIn) -> Status[objec
     return Status(200, lease)
 
 
-@router.post("/replied/", response={200: ResultsOut, **ERRORS}, summary="Hand in replies")
+@router.post("/replied/", response={200: ResultsOut, **ERRORS}, summary="Hand in replies", auth=ALSO_PAUSED)
 def report_replies(request: HttpRequest, given: ResultsIn) -> ResultsOut:
     """Hand in what came of claimed calls. The arena reads the verdicts and stores them."""
     results = [
         HandedIn(each.assignment, CallName(each.key, each.attempt), each.result, each.seconds)
         for each in given.replies
     ]
-    outcomes = remote_services.replied(rater_of(request), results)
+    remote = not caller_of(request).is_here
+    outcomes = remote_services.replied(rater_of(request), results, remote=remote)
     return ResultsOut(
         results=[
             ResultOut(assignment=each.assignment, outcome=outcome, detail=detail)
@@ -441,7 +453,10 @@ def report_replies(request: HttpRequest, given: ResultsIn) -> ResultsOut:
 
 
 @router.post(
-    "/{assignment}/replied/", response={200: StateOut, 409: ErrorOut, **ERRORS}, summary="Hand in a reply"
+    "/{assignment}/replied/",
+    response={200: StateOut, 409: ErrorOut, **ERRORS},
+    summary="Hand in a reply",
+    auth=ALSO_PAUSED,
 )
 def report_reply(request: HttpRequest, assignment: str, given: RepliedIn) -> Status[object]:
     """Hand in the reply to one question about an answer, then claim: the next question follows.

@@ -121,6 +121,8 @@ def report_failure(
     if rater.kind == Rater.Kind.PERSON:
         raise NotAllowedError("Only judges report failures. People skip a pair on the rating page.")
     if not _calls(assignment).exists():
+        if RunAssignment.objects.filter(assignment=assignment).exists():
+            raise NotAllowedError(UNCLAIMED)
         _put_back(assignment, error)
     elif error.kind == ABANDONED:
         _abandon(assignment, name, record)
@@ -226,12 +228,12 @@ class HandedIn(NamedTuple):
     seconds: float | None
 
 
-def replied(rater: Rater, results: Sequence[HandedIn]) -> list[tuple[str, str]]:
+def replied(rater: Rater, results: Sequence[HandedIn], *, remote: bool = True) -> list[tuple[str, str]]:
     """Commit results, and record the answers that are complete; for each its outcome, and what is amiss.
 
-    Repeating is harmless.
+    Repeating is harmless. ``remote``: of runs that are asked elsewhere, else of those that are asked here.
     """
-    asked = JudgeCall.objects.filter(assignment__rater=rater)
+    asked = JudgeCall.objects.filter(assignment__rater=rater, run__remote=remote)
     calls = asked.filter(assignment__public_id__in=[each.assignment for each in results])
     named = calls.values_list("assignment__public_id", "key", "attempt", "pk")
     known = {(public_id, CallName(key, attempt)): pk for public_id, key, attempt, pk in named}
@@ -239,7 +241,20 @@ def replied(rater: Rater, results: Sequence[HandedIn]) -> list[tuple[str, str]]:
     committed = [Result(pk, each.result, each.seconds) for pk, each in zip(found, results, strict=True) if pk]
     said = dict(zip((each.call for each in committed), commit_each(committed), strict=True))
     ended = {call.pk: call for call in asked.filter(pk__in=said)}
-    return [(_outcome(ended[pk]), said[pk]) if pk else ("refused", UNCLAIMED) for pk in found]
+    return [
+        (_outcome(ended[pk]), said[pk] or _amiss(ended[pk], each.result)) if pk else ("refused", UNCLAIMED)
+        for pk, each in zip(found, results, strict=True)
+    ]
+
+
+def _amiss(call: JudgeCall, told: Reply | NoReplyError) -> str:
+    """Why a reply that was told of a call does not count; "" if it does."""
+    if not isinstance(told, Reply):
+        return ""
+    if not call.has_replied:
+        return ENDED
+    same = (told.text, told.refusal) == (call.raw_reply, call.refusal)
+    return (call.error if call.given_up else "") if same else ANSWERED
 
 
 def _outcome(call: JudgeCall) -> str:
@@ -249,6 +264,8 @@ def _outcome(call: JudgeCall) -> str:
 
 
 UNCLAIMED: Final = "This question was not claimed."
+ANSWERED: Final = "This call has another reply already, which counts."
+ENDED: Final = "This call has ended without a reply already."
 
 
 def _call_behind(assignment: Assignment, name: CallName) -> JudgeCall | None:

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from arena.models import Comparison
+from arena.models import Comparison, Rater, Study
 from judging.models import JudgeCall, Purse
+from judging.runs.claiming import claim
 from judging.runs.lifecycle import plan_run, start_run
 from tests import factories as make
 from tests.judging.elsewhere import lose_leases
@@ -144,3 +146,55 @@ def test_a_reply_of_any_length_is_kept_and_never_paid_twice(
     assert (call.cost, Purse.objects.get().spent, len(model.requests)) == (COST, COST, 1)
     assert call.finish_reason == ("stop" if kept == len(text) else "length")
     assert (Comparison.objects.get().raw_reply == call.raw_reply, call.error) == (True, "")
+
+
+@pytest.mark.parametrize("told", [{}, SIX | TIMEOUT])
+def test_a_result_is_a_reply_or_a_failure(far: Elsewhere, told: dict[str, Any]) -> None:
+    reply = far.post(HANDED_IN, {"replies": [{**claimed(far), **told}]})
+    assert (reply.status_code, "Give a reply or a failure." in reply.json()["detail"]) == (422, True)
+    assert JudgeCall.objects.get().state == "in_flight"
+
+
+def test_what_does_not_count_is_told_why(far: Elsewhere) -> None:
+    name = claimed(far)
+
+    def told(result: dict[str, Any], **changed: Any) -> tuple[str, str]:
+        reply = far.post(HANDED_IN, {"replies": [{**name, **result, **changed}]})
+        [found] = reply.json()["results"]
+        return found["outcome"], found["detail"]
+
+    assert told(SIX, attempt=2) == ("refused", "This question was not claimed.")
+    assert told(SIX) == told(SIX) == told(TIMEOUT) == ("scored", "")
+    assert told(TWO) == ("scored", "This call has another reply already, which counts.")
+
+
+def test_a_reply_to_a_study_that_was_closed_is_told_so(far: Elsewhere) -> None:
+    name = claimed(far)
+    Study.objects.update(closed_at=timezone.now())
+    [found] = far.post(HANDED_IN, {"replies": [{**name, **SIX}]}).json()["results"]
+    assert (found["outcome"], "closed" in found["detail"]) == ("refused", True)
+
+
+def test_a_judge_that_was_paused_meanwhile_hands_in_what_is_paid_for(far: Elsewhere) -> None:
+    name = claimed(far)
+    Rater.objects.update(paused_at=timezone.now())
+    [found] = far.post(HANDED_IN, {"replies": [{**name, **SIX}]}).json()["results"]
+    assert (found["outcome"], JudgeCall.objects.get().raw_reply) == ("replies", "6")
+    assert far.post("/assignments/", {}).status_code == 403
+    assert not Comparison.objects.exists()
+
+
+def test_no_program_elsewhere_ends_a_call_of_this_arena(client: Client) -> None:
+    judge = make.make_judge()
+    run = start_run(make.make_small_study(prompts=1, contestants=2), judge)
+    plan_run(run.pk)
+    [mine] = claim("here", 1)
+    far, name = Elsewhere(client, judge.rater), mine.work.assignment.public_id
+    result = {"assignment": name, "key": mine.call.key, "attempt": 1, **SIX}
+    [found] = far.post(HANDED_IN, {"replies": [result]}).json()["results"]
+    assert found["outcome"] == "refused"
+    for error in (TIMEOUT["failure"], {"kind": "timeout", "retryable": False}, {"kind": "abandoned"}):
+        assert far.post(f"/assignments/{name}/failed/", error).status_code == 403
+    assert JudgeCall.objects.get().state == "in_flight"
+    mine.work.assignment.refresh_from_db()
+    assert mine.work.assignment.state == "claimed"
