@@ -95,6 +95,7 @@ def renew(rater: Rater, public_id: str, name: CallName) -> datetime:
     """
     lease = offering.lease_time() if rater.kind == Rater.Kind.PERSON else lease_time()
     assignment = rating.renew(rater, public_id, lease)
+    _check_claimed_elsewhere(assignment)
     assert assignment.leased_until is not None  # noqa: S101 - just set
     renewed = name.chosen(_in_flight(assignment)).update(deadline=assignment.leased_until)
     if name.attempt is not None and not renewed:
@@ -120,15 +121,21 @@ def report_failure(
     assignment = own_assignment(rater, public_id)
     if rater.kind == Rater.Kind.PERSON:
         raise NotAllowedError("Only judges report failures. People skip a pair on the rating page.")
+    _check_claimed_elsewhere(assignment)
     if not _calls(assignment).exists():
-        if RunAssignment.objects.filter(assignment=assignment).exists():
-            raise NotAllowedError(UNCLAIMED)
         _put_back(assignment, error)
     elif error.kind == ABANDONED:
         _abandon(assignment, name, record)
     elif call := name.chosen(_in_flight(assignment)).first():
         commit([Result(call.pk, error, seconds)])
     return _with_due_time(assignment)
+
+
+def _check_claimed_elsewhere(assignment: Assignment) -> None:
+    """Raise NotAllowedError for an assignment of a run that only this arena has asked about."""
+    of_run = RunAssignment.objects.filter(assignment=assignment)
+    if of_run.exists() and not _calls(assignment).exists():
+        raise NotAllowedError(UNCLAIMED)
 
 
 def _with_due_time(assignment: Assignment) -> tuple[Assignment, datetime | None]:

@@ -195,6 +195,7 @@ def test_no_program_elsewhere_ends_a_call_of_this_arena(client: Client) -> None:
     assert found["outcome"] == "refused"
     for error in (TIMEOUT["failure"], {"kind": "timeout", "retryable": False}, {"kind": "abandoned"}):
         assert far.post(f"/assignments/{name}/failed/", error).status_code == 403
+    assert far.post(f"/assignments/{name}/renew/", {}).status_code == 403
     assert JudgeCall.objects.get().state == "in_flight"
     mine.work.assignment.refresh_from_db()
     assert mine.work.assignment.state == "claimed"
