@@ -91,6 +91,26 @@ correlate demo-closed --feature [entropy|nothing] --with [judge:simulated-judge-
 import_data demo-closed OUT/[features|more].jsonl --dry-run
 make_constraints twins --from demo-closed --negate --dry-run
 recompute OUT/bundle-demo-closed.zip
+export demo-closed --what preferences --conversational --out OUT/conversational.jsonl
+export demo-closed --what arena --raters all --out OUT/of-all.csv
+export demo-closed --what evalica --ties off --out OUT/evalica.csv
+export demo-closed --what nothing --out OUT/nothing.csv
+export demo-closed --what arena --format csv --out OUT/arena.csv
+rank OUT/arena.csv --method [elo|davidson|ordinal] --rounds 20 --format [table|json]
+rank OUT/arena.csv [--ties off|--resample raters|--pairwise|--no-bootstrap] --rounds 20
+compare --study demo-closed --rounds 50 [--raters judge:simulated-judge-c|--category writing|--category coding]
+decide demo-closed heron-24b plover-12b --format [text|json]
+decide demo-closed heron-24b plover-12b [--margin 20|--ties off|--margin x|--raters nobody]
+plan --study demo-closed --between "Heron 24B" [A|"Plover 12B"]
+anchor --study demo-closed --judges simulated-judge-c --format [table|json]
+ablate demo-closed --judges simulated-judge-c,people --rounds 20
+agreement demo-closed --rounds 20 --raters judge:simulated-judge-c [--against people|--unmirrored|--ties off]
+judge demo-closed --judge [strict --dry-run|nobody]
+generate demo-closed --contestant [heron-24b --dry-run|nobody]
+traces demo-closed --contestant [heron-24b --dry-run|nobody]
+protocols [likert|likert-debias|scores|vanilla|metrics-reference|swap-cot|chateval|rating|multi-role|\
+prepair|protocol-consistency|arena-hard|wildbench|alpaca-eval|nothing]
+protocols [--json|--markdown]
 """
 """Asked of the closed demo as well."""
 

@@ -44,7 +44,8 @@ def configure(settings: Any, provider: Provider, **given: str) -> None:
     }
     found = providers({f"OIDC_{name.upper()}": value for name, value in (environment | given).items()})
     settings.OIDC_PROVIDERS = found
-    settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"OAUTH_PKCE_ENABLED": True, "APPS": found}}
+    as_set = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]
+    settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {**as_set, "APPS": found}}
 
 
 def come_back(client: Client, provider: Provider, wanted: str = "") -> str:

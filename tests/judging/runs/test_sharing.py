@@ -181,9 +181,9 @@ def test_those_who_wait_are_sent_for_however_the_call_ends(
     model.script = releasing(meanwhile)
     judge_assignment(first)
     assert RunAssignment.objects.get(assignment=second).waiting_for == ""
-    # A late reply counts where it is the first.
+    # A late reply counts where it is the first. On a slow machine it has been asked for again by then.
     ended = {"failed": "failed", "abandoned": "replied"}[ending]
-    assert JudgeCall.objects.get(assignment=first, key="reference").state == ended
+    assert JudgeCall.objects.filter(assignment=first, key="reference", state=ended).exists()
     drain()
     assert Comparison.objects.count() == 3
 
