@@ -98,7 +98,8 @@ export demo-closed --what nothing --out OUT/nothing.csv
 export demo-closed --what arena --format csv --out OUT/arena.csv
 rank OUT/arena.csv --method [elo|davidson|ordinal] --rounds 20 --format [table|json]
 rank OUT/arena.csv [--ties off|--resample raters|--pairwise|--no-bootstrap] --rounds 20
-compare --study demo-closed --rounds 50 [--raters judge:simulated-judge-c|--category writing|--category coding]
+compare --study demo-closed --rounds 50 [--raters judge:simulated-judge-c|--category writing|\
+--category coding]
 decide demo-closed heron-24b plover-12b --format [text|json]
 decide demo-closed heron-24b plover-12b [--margin 20|--ties off|--margin x|--raters nobody]
 plan --study demo-closed --between "Heron 24B" [A|"Plover 12B"]
