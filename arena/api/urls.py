@@ -104,7 +104,8 @@ def too_big(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
 @csrf_exempt
 def nowhere(request: HttpRequest) -> HttpResponse:
     """404 for addresses that the API does not have."""
-    detail = f"The API has no address {request.path[:200]}; mind the slash at its end."
+    slash = "" if request.path.endswith("/") else "; mind the slash at its end"
+    detail = f"The API has no address {request.path[:200]}{slash}."
     return api.create_response(request, {"detail": detail, "field": None}, status=404)
 
 

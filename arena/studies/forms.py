@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from copy import copy
+from functools import cached_property
 from typing import Any, Final
 from zlib import crc32
 
@@ -127,6 +128,16 @@ def field_of(column: "Field[Any, Any]", **options: Any) -> forms.Field | None:
     return column.formfield(**options)
 
 
+CHANGED_SINCE: Final = (
+    "Nothing was saved: this was changed after you opened this page. Save again to overwrite the change, or "
+    "open the page again to see it."
+)
+
+
+def _mark(value: Any) -> str:
+    return str(crc32(repr(value).encode()))
+
+
 class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
     """Some settings of one study; only what was changed is written. ``done`` is said once it is.
 
@@ -149,19 +160,39 @@ class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
             field.label, field.help_text = SETTINGS[name].label, field.help_text or SETTINGS[name].help
             if conditions := SETTINGS[name].conditions:
                 field.widget.attrs["data-when"] = json.dumps(conditions)
+        known = model_to_dict(self.instance, [*self.fields])
+        self._stored = {name: _mark(value) for name, value in known.items()}
 
     @property
     def seen(self) -> str:
-        """Fingerprint of what is stored, so that a page opened before a change cannot undo it."""
-        names = [*self.fields] if self.instance.pk else []
-        return str(crc32(repr(model_to_dict(self.instance, names)).encode())) if names else ""
+        """Fingerprints of the settings as the page shows them, so that it undoes no change made since."""
+        if not self.instance.pk:
+            return ""
+        shown = self._stored | {name: self._opened[name] for name in self._left}
+        return " ".join(f"{name}:{shown[name]}" for name in self.fields)
+
+    @cached_property
+    def _opened(self) -> dict[str, str]:
+        """Fingerprints of what was stored when the page was opened."""
+        sent = (each.partition(":") for each in self.data.get("seen", "").split())
+        return {name: mark for name, _, mark in sent if name in self.fields}
+
+    @cached_property
+    def _left(self) -> list[str]:
+        """The settings that somebody has changed since, and that this page leaves as it was opened."""
+        since = [name for name, mark in self._opened.items() if mark != self._stored[name]]
+        return [name for name in since if _mark(self.cleaned_data.get(name)) == self._opened[name]]
+
+    @property
+    def changed_data(self) -> list[str]:
+        return [name for name in super().changed_data if name not in self._left]
 
     def clean(self) -> dict[str, Any] | None:
-        if self.data.get("seen", self.seen) != self.seen:
-            raise forms.ValidationError(
-                "Nothing was saved: these settings were changed after you opened this page. Save again to "
-                "overwrite the change, or open the page again to see it."
-            )
+        for name, mark in self._opened.items():
+            if mark != self._stored[name] and name in self.changed_data and name in self.cleaned_data:
+                refuse(self, name, CHANGED_SINCE)
+        for name in self._left:
+            self.cleaned_data[name] = getattr(self.instance, name)
         wanted = copy(self.instance)
         for name, value in self.cleaned_data.items():
             setattr(wanted, name, value)

@@ -22,6 +22,9 @@ MOST: Final = MOST_QUESTIONS  # requirements of a prompt
 APART: Final = 10_000  # positions above all that are used, for rows that change places
 
 
+TAKEN: Final = "Nothing was changed. The prompt already has a requirement of this text."
+
+
 class QuestionError(Exception):
     """The message is a sentence for the operator. field: which part of the wording it is about, if one is."""
 
@@ -66,10 +69,12 @@ def waiting(prompt: Prompt) -> QuerySet[Question]:
 
 @transaction.atomic
 def add(prompt: Prompt, by: Visitor, wording: Wording) -> bool:
-    """Ask one more; False if the prompt has a requirement of this text."""
+    """Ask one more; False if the prompt has it already. Raises QuestionError for another of this text."""
     _lock(prompt)
-    if asked(prompt).filter(text=wording.text).exists():
-        return False
+    if there := asked(prompt).filter(text=wording.text).first():
+        if Wording.of(there) == wording:
+            return False
+        raise QuestionError(TAKEN, "text")
     row = Question.objects.create(prompt=prompt, position=_free_position(prompt), **wording.columns)
     _note(prompt, by, row, "added")
     return True
@@ -87,7 +92,7 @@ def change(prompt: Prompt, by: Visitor, question: int, wording: Wording) -> bool
     if Wording.of(row) == wording:
         return False
     if asked(prompt).filter(text=wording.text).exclude(pk=row.pk).exists():
-        raise QuestionError("Nothing was changed. The prompt already has a requirement of this text.", "text")
+        raise QuestionError(TAKEN, "text")
     if row.answers.exists():
         Question.objects.filter(pk=row.pk).update(is_current=False)
         Question.objects.create(

@@ -110,7 +110,8 @@ class AskedForm(forms.ModelForm, Generic[Asks]):  # type: ignore[type-arg]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        if (cleaned.get("prompt_price") is None) != (cleaned.get("reply_price") is None):
+        given = [name for name in ("prompt_price", "reply_price") if cleaned.get(name) is not None]
+        if len(given) == 1 and not self.errors.keys() & {"prompt_price", "reply_price"}:
             self.add_error("reply_price", "Enter both prices, or none.")
         return cleaned
 

@@ -101,12 +101,17 @@ class Estimate:
     habits_from: int  # earlier replies from which lengths and times are learnt
 
     def covered(self, budget: Decimal) -> int | None:
-        """About how many assignments a budget is enough for; None without a price."""
-        if self.cost is None:
+        """About how many assignments a budget is enough for; None without a price.
+
+        The last one, too, is asked only if there is room for the most that it can cost.
+        """
+        if self.cost is None or not self.assignments:
             return None
-        if self.cost.low <= budget:
-            return self.assignments
-        return int(self.assignments * budget / self.cost.low)
+        usual = self.cost.low / self.assignments
+        most = usual if self.cost.high is None else self.cost.high / self.assignments
+        if budget < most:
+            return 0
+        return min(self.assignments, int((budget - most) / usual) + 1) if usual else self.assignments
 
 
 def estimate(study: Study, judge: Judge, wanted: plans.Wanted, *, remote: bool = False) -> Estimate:

@@ -132,7 +132,8 @@ class Arena:
     def replied(self, ended: Sequence[Ended]) -> None:
         for each in ended:
             if isinstance(each.result, NoReplyError) and (why := refusal(each.result)):
-                self._tell(why)
+                if not self.was_refused:  # of several calls that are refused at once
+                    self._tell(why)
                 self.was_refused = True
         for one in hand_in(self._post, [handed_in(each.call, each) for each in ended]):
             self.outcomes[one["outcome"]] += 1

@@ -60,7 +60,7 @@ class Command(ArenaCommand):
         self._tell(introduction(judge, variable, options))
         worker = Worker(arena, options["concurrency"], tell=self._tell)
         try:
-            worker.run(lambda: options["drain"] and not arena.look_up().runs)
+            worker.run(lambda: arena.was_refused or (options["drain"] and not arena.look_up().runs))
         except KeyboardInterrupt:
             self._tell(f"Stopping after {worker.in_flight} calls (press Ctrl-C again to stop now).")
             worker.stop()

@@ -37,6 +37,9 @@ def test_added_moved_and_deleted_each_once(operator: Client, prompt: Prompt) -> 
         for _ in range(2):
             sent = {"add": "1", "text": text, "labels": "Format\nStyle", "required": "on"}
             assert post(operator, prompt, **sent).status_code == 302
+    other = post(operator, prompt, add="1", text="Is it short?", labels="Tone")
+    assert other.context["form"].errors == {"text": [questions.TAKEN]}
+    assert other.context["form"]["labels"].value() == "Tone"
     first, second = questions.asked(prompt)
     assert (first.labels, first.required, asked(prompt)) == (
         ["Format", "Style"],

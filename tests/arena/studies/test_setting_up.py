@@ -14,7 +14,7 @@ from arena.studies import counts, lifecycle, steps
 from arena.studies.setting_up import USUAL_GUIDELINES
 from arena.texts.markdown import LONGEST_WRITTEN
 from tests import factories as make
-from tests.arena.conftest import save, sent
+from tests.arena.conftest import filled, save, sent
 
 RATING: dict[str, Any] = {
     "ratings_per_pair_people": "2",
@@ -265,11 +265,25 @@ def test_a_page_opened_before_a_change_asks_before_it_undoes_it(operator: Client
     }
     assert operator.post(page("operate-guidelines"), opened).status_code == 302
     late = operator.post(page("operate-guidelines"), opened | {"guidelines": "Yours"})
-    assert "were changed after you opened this page" in late.content.decode()
+    assert "was changed after you opened this page" in late.content.decode()
     study.refresh_from_db()
     assert study.guidelines == "Mine"
     again = {"guidelines": "Yours", "consent": "", "seen": late.context["form"].seen}
     assert operator.post(page("operate-guidelines"), again).status_code == 302
+
+
+def test_a_page_that_was_opened_before_a_change_leaves_what_it_did_not_touch(
+    operator: Client, study: Study
+) -> None:
+    address = page("operate-rating")
+    opened = filled(operator.get(address))
+    assert operator.post(address, opened | {"goal": "7", "reasons": "Mine"}).status_code == 302
+    late = operator.post(address, opened | {"reasons": "Yours", "rater_limit": "9"})
+    assert [*late.context["form"].errors] == ["reasons"]
+    again = opened | {"reasons": "Yours", "rater_limit": "9", "seen": late.context["form"].seen}
+    assert operator.post(address, again).status_code == 302
+    study.refresh_from_db()
+    assert (study.goal, study.reasons, study.rater_limit) == (7, ["Yours"], 9)
 
 
 def test_every_step_leads_to_the_next_and_the_last_to_the_progress(study: Study) -> None:

@@ -127,8 +127,10 @@ def test_for_how_many_assignments_a_budget_is_enough() -> None:
     assert estimate(study, likert(), Wanted()).covered(Decimal(1)) is None
     make_price()
     found = estimate(study, likert(), Wanted())
-    assert found.covered(found.cost.low) == 10
-    assert found.covered(found.cost.low / 2) == 5
+    usual, most = found.cost.low / 10, found.cost.high / 10
+    assert found.covered(most * Decimal("0.999")) == 0, "the first call may cost more"
+    for further, covered in ((0, 1), (4, 5), (9, 10), (90, 10)):
+        assert found.covered(most + further * usual) == covered
 
 
 def test_a_judge_that_cannot_start_has_no_estimate_and_none_writes_anything() -> None:

@@ -105,17 +105,24 @@ def test_it_says_what_it_asks_and_what_came_of_it(
     assert Comparison.objects.count() == 3
 
 
-def test_it_repeats_what_an_endpoint_that_refuses_it_says_and_ends_with_an_error(
-    arena: Any, judge: Judge, model: ChatServer, monkeypatch: pytest.MonkeyPatch, capsys: Any
+@pytest.mark.parametrize(("options", "at_once"), [(["--drain"], 1), ([], 3)])
+def test_it_repeats_once_what_an_endpoint_that_refuses_it_says_and_ends_with_an_error(
+    arena: Any,
+    judge: Judge,
+    model: ChatServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Any,
+    options: list[str],
+    at_once: int,
 ) -> None:
     monkeypatch.setenv("FAR_API_KEY", "sk-wrong-key")
     model.script = lambda body: Answer(status=401, raw=b'{"error": {"message": "No key sk-wrong-key"}}')
     monkeypatch.setattr(judge_worker.Command, "_tell", lambda self, line: print(line))
     with pytest.raises(SystemExit, match="1"):
-        run("--drain", "--concurrency", "1", url=arena.url)
-    assert "The endpoint needs a valid key (401: No key [key])." in capsys.readouterr().out
+        run(*options, "--concurrency", str(at_once), url=arena.url)
+    assert capsys.readouterr().out.count("The endpoint needs a valid key (401: No key [key]).") == 1
     stopped = judge.runs.get()
-    assert (stopped.state, len(model.requests)) == ("paused", 1)
+    assert (stopped.state, len(model.requests) <= at_once) == ("paused", True)
     assert stopped.error == "The endpoint needs a valid key (401: No key [key]). Nothing was lost."
 
 
