@@ -141,6 +141,13 @@ def _offer(study: Study, rater: Rater, now: datetime, on_screen: Assignment | No
     return None
 
 
+def others_hold_some(study: Study, rater: Rater) -> bool:
+    """Return True if other people hold tasks of the study, which may come back."""
+    # Of all studies: by its study SQLite would read all assignments.
+    held = Assignment.objects.places().values_list("study", "rater")
+    return any(of == study.pk and by != rater.pk for of, by in held)
+
+
 _TO_RATE: Final = """
     SELECT study.* FROM arena_study study JOIN arena_rater rater ON rater.id = %s
     WHERE study.id = %s AND rater.anonymised_at IS NULL"""

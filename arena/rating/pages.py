@@ -371,6 +371,7 @@ def _show(request: MemberRequest, form: AnswerForm | None = None, status: int = 
     can_undo = done.rated + done.skipped > 0 and not assignments.is_last_swayed(study, request.rater)
     known: dict[str, object] = {"study": study, "progress": done, "can_undo": can_undo}
     if claimed is None:
+        known["others_hold_some"] = assignments.others_hold_some(study, request.rater)
         return _page(request, "_finished", known | {"nothing": why_nothing(study)}, status)
     assignments.mark_shown(claimed)
     if form and form.data.get("assignment") != claimed.public_id:

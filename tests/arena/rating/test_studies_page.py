@@ -6,8 +6,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arena.models import Membership, Rater, Role, Study, TrainingAnswer
-from arena.rating import training
+from arena.rating import assignments, training
 from tests import factories as make
+from tests.arena.rating.answering import answer
 
 pytestmark = pytest.mark.django_db
 
@@ -106,3 +107,18 @@ def test_a_studys_training_is_none_of_another(client: Client, rater: Rater) -> N
 def test_visitors_see_an_example_of_a_pair_only_where_they_can_compare(tasks: list[str]) -> None:
     make.make_small_study(tasks=tasks, sign_up_open=True)
     assert ("scale-example" in content(Client())) is ("compare" in tasks)
+
+
+def test_the_end_says_that_others_hold_the_last_ones_only_while_they_do() -> None:
+    study = make.make_small_study(prompts=2, contestants=2, ratings_per_pair_people=1)
+    ann, ben = make.make_member(study), make.make_member(study)
+    Membership.objects.update(guidelines_read_at=timezone.now())
+    client = Client()
+    client.force_login(ann.user)
+    held = assignments.claim(study, ben)
+    answer(ann, assignments.claim(study, ann))
+    page = reverse("rate-study", args=[study.slug])
+    assert "Other raters hold the last ones." in client.get(page).content.decode()
+    answer(ben, held)
+    said = client.get(page).content.decode()
+    assert ("You rated" in said, "hold the last ones" in said) == (True, False)
