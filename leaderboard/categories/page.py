@@ -11,6 +11,7 @@ from django.urls import reverse
 from arena.models import Study
 from leaderboard.categories.table import ALL, CategoryMatrix, differs, verdict
 from leaderboard.models import Snapshot
+from leaderboard.pages.columns import TableQuery
 from leaderboard.pages.page import Panel
 from leaderboard.pages.setting_page import OF_ALL_CATEGORIES, SettingPage
 from leaderboard.snapshots.canonical import Content
@@ -18,7 +19,6 @@ from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.presentation import METHOD_NAMES, few_units, intervals_shown, ties_phrase
 from leaderboard.snapshots.settings import Scope
 from leaderboard.standings.page import abouts
-from leaderboard.standings.rows import TableQuery
 from leaderboard.standings.table import Row
 
 _TINTS: Final = {1: "better", -1: "worse", 0: ""}

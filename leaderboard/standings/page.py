@@ -16,6 +16,7 @@ from leaderboard.agreement.trust import of_snapshot
 from leaderboard.agreement.verdict import Verdict
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.cards import comparisons, not_rated
+from leaderboard.pages.columns import TableQuery
 from leaderboard.pages.figure import MOST_NUMBERS, MOST_ON_A_PHONE
 from leaderboard.pages.format import counted
 from leaderboard.pages.page import (
@@ -69,7 +70,7 @@ from leaderboard.snapshots.settings import (
 )
 from leaderboard.snapshots.stored import Stored
 from leaderboard.standings.figure import above_map, count_map, has_intervals, intervals, win_rate_map
-from leaderboard.standings.rows import NO_TEXTS, About, Entry, OfTexts, StandingsView, TableQuery
+from leaderboard.standings.rows import NO_TEXTS, USUAL, About, Entry, OfTexts, StandingsView
 from leaderboard.standings.table import (
     WILSON_CAUTION,
     RankTable,
@@ -817,7 +818,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     if (tab := landing(study, snapshot)) != Board.tab:
         raise ElsewhereError(reverse(tab, args=[study.slug]))
     board = Board.read(study, snapshot, Board.setting_for(request.GET, snapshot))
-    return replace(board, asked=TableQuery.of(request.GET)).waiting_for_texts()
+    return replace(board, asked=TableQuery.of(request.GET, USUAL)).waiting_for_texts()
 
 
 @published

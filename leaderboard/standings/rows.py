@@ -1,13 +1,13 @@
 """The table of standings on the board: sorted, searched, with links and drawings. No database."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final, Protocol
-from urllib.parse import urlencode
+from typing import Final
 
 from django.utils.safestring import SafeString, mark_safe
 
+from leaderboard.pages.columns import Column, Heading, Order, TableQuery
 from leaderboard.pages.dots import Axis
 from leaderboard.pages.format import NONE
 from leaderboard.standings.table import Row, ranks_shown
@@ -56,39 +56,7 @@ class Entry:
     text_score: float | None = None
 
 
-Value = float | str | tuple[int, int] | None
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column: its name in addresses, its heading, what it sorts by and the text of its cells.
-
-    ``kind`` is the class of its cells; with ``falling`` the first click puts the largest on top.
-    """
-
-    key: str
-    label: str
-    value: Callable[[Entry], Value]
-    text: Callable[[Entry], str]
-    kind: str = "num"
-    falling: bool = True
-    help: str = ""
-
-
-def ordered(entries: Sequence[Entry], column: Column, *, falling: bool) -> list[Entry]:
-    """Equal rows stand by rank, and those without a value last either way."""
-    known = [entry for entry in entries if column.value(entry) is not None]
-    unknown = [entry for entry in entries if column.value(entry) is None]
-    return sorted(known, key=lambda entry: _sortable(column.value(entry)), reverse=falling) + unknown
-
-
-def _sortable(value: Value) -> tuple[float, float | str]:
-    if isinstance(value, tuple):
-        return value
-    return (0.0, value.casefold()) if isinstance(value, str) else (value or 0.0, "")
-
-
-RANK: Final = Column(
+RANK: Final = Column[Entry](
     "rank",
     "Rank",
     lambda e: e.row.place,
@@ -101,17 +69,17 @@ RANK: Final = Column(
         "many pairs."
     ),
 )
-CONTESTANT: Final = Column(
+CONTESTANT: Final = Column[Entry](
     "contestant", "Model", lambda e: e.row.contestant, lambda e: e.row.contestant, "name", falling=False
 )
-RATING: Final = Column(
+RATING: Final = Column[Entry](
     "rating",
     "Score",
     lambda e: e.row.rating,
     lambda e: whole(e.row.rating),
     help="What the method computes from the ratings. Only differences between scores have a meaning.",
 )
-WINS: Final = Column(
+WINS: Final = Column[Entry](
     "wins",
     "Win share",
     lambda e: e.row.win_share,
@@ -119,7 +87,7 @@ WINS: Final = Column(
     "num on-wide",
     help="How often this model won its pairs. A tie counts half.",
 )
-GAMES: Final = Column(
+GAMES: Final = Column[Entry](
     "games",
     "Ratings",
     lambda e: e.row.games,
@@ -133,7 +101,7 @@ USUAL: Final = (RANK, CONTESTANT, RATING, WINS, GAMES)
 
 def further_columns(
     entries: Sequence[Entry], other: str, other_method: str, of_texts: Sequence[OfTexts] = NO_TEXTS
-) -> tuple[Column, ...]:
+) -> tuple[Column[Entry], ...]:
     """The columns on demand that have something to say.
 
     ``other`` (empty for none) and ``other_method`` name what the numbers beside are by. ``of_texts``
@@ -181,7 +149,7 @@ _MET: Final = "Share of requirements met (DRFR), by the same raters if they chec
 _SCORED: Final = "Mean score of its answers one by one, by the same raters if they scored any."
 
 
-def _change(entries: Sequence[Entry]) -> Iterator[Column]:
+def _change(entries: Sequence[Entry]) -> Iterator[Column[Entry]]:
     if any(entry.moved is not None for entry in entries):
         yield Column(
             "change",
@@ -192,7 +160,7 @@ def _change(entries: Sequence[Entry]) -> Iterator[Column]:
         )
 
 
-def _certainty() -> Iterator[Column]:
+def _certainty() -> Iterator[Column[Entry]]:
     # Groups are letters by best member, so they sort as the ranking does.
     yield Column(
         "group",
@@ -212,7 +180,7 @@ def _certainty() -> Iterator[Column]:
     )
 
 
-def _other(name: str) -> Iterator[Column]:
+def _other(name: str) -> Iterator[Column[Entry]]:
     yield Column(
         "other-rank",
         f"{name}: rank",
@@ -239,7 +207,7 @@ def _other_rank(entry: Entry) -> str:
     )
 
 
-def _benchmarks(entries: Sequence[Entry]) -> Iterator[Column]:
+def _benchmarks(entries: Sequence[Entry]) -> Iterator[Column[Entry]]:
     names = sorted({name for entry in entries for name in entry.about.benchmarks})
     for name in names:
         yield Column(
@@ -251,7 +219,7 @@ def _benchmarks(entries: Sequence[Entry]) -> Iterator[Column]:
         )
 
 
-def _licence(entries: Sequence[Entry]) -> Iterator[Column]:
+def _licence(entries: Sequence[Entry]) -> Iterator[Column[Entry]]:
     if any(entry.about.licence for entry in entries):
         yield Column(
             "licence",
@@ -281,64 +249,6 @@ def moved_text(places: int | None) -> str:
 
 def _score(value: float | None) -> str:
     return NONE if value is None else f"{value:g}"
-
-
-EVERY_COLUMN: Final = "all"
-"""Value of ``columns``."""
-
-
-@dataclass(frozen=True)
-class TableQuery:
-    """What an address asks of the table: a column to sort by, a text to search for, and all columns.
-
-    ``sort`` is a column's name, with a minus sign in front for the other direction.
-    """
-
-    sort: str = ""
-    search: str = ""
-    columns: str = ""
-
-    @classmethod
-    def of(cls, wanted: Mapping[str, str]) -> "TableQuery":
-        sort, search = wanted.get("sort", "")[:100], " ".join(wanted.get("search", "").split())[:100]
-        every = wanted.get("columns") == EVERY_COLUMN or sort.removeprefix("-") not in ("", *_USUAL_KEYS)
-        return cls(sort, search, EVERY_COLUMN if every else "")
-
-    def query(self, setting: str) -> str:
-        more = urlencode({name: value for name, value in vars(self).items() if value})
-        return setting + ("&" if setting else "?") * bool(more) + more
-
-
-_USUAL_KEYS: Final = tuple(column.key for column in USUAL)
-
-
-class Headed(Protocol):
-    """What of a column its head shows."""
-
-    @property
-    def key(self) -> str: ...
-
-    @property
-    def label(self) -> str: ...
-
-    @property
-    def kind(self) -> str: ...
-
-    @property
-    def help(self) -> str: ...
-
-
-@dataclass(frozen=True)
-class Heading:
-    """A head whose link sorts by its column; ``sorted`` is that of aria-sort."""
-
-    column: Headed
-    address: str
-    sorted: str
-
-    @property
-    def element(self) -> str:
-        return "sort-" + "".join(letter if letter.isalnum() else "-" for letter in self.column.key)
 
 
 @dataclass(frozen=True)
@@ -397,39 +307,27 @@ class StandingsView:
     @property
     def columns_query(self) -> str:
         """The address with all columns, or with the usual ones where all are shown."""
-        if not self.every:
-            return replace(self.asked, columns=EVERY_COLUMN).query(self.setting)
-        sort = self.asked.sort if self.asked.sort.removeprefix("-") in _USUAL_KEYS else ""
-        return replace(self.asked, columns="", sort=sort).query(self.setting)
+        return self.asked.turned(USUAL).query(self.setting)
 
     @cached_property
-    def _sorting(self) -> tuple[Column, bool]:
-        """The column sorted by (rank for an unknown name) and whether the largest comes first."""
-        key, other_way = self.asked.sort.removeprefix("-"), self.asked.sort.startswith("-")
-        named = {column.key: column for column in (RANK, CONTESTANT, RATING, *self.further)}
-        column = named.get(key, RANK)
-        return column, column.falling != (other_way and column.key == key)
+    def _order(self) -> Order[Entry]:
+        return Order.of(self.asked, RANK, (RANK, CONTESTANT, RATING, *self.further))
 
     @cached_property
-    def headings(self) -> tuple[Heading, ...]:
+    def headings(self) -> tuple[Heading[Entry], ...]:
         return tuple(map(self._heading, self.further))
 
     @property
-    def first_headings(self) -> tuple[Heading, ...]:
+    def first_headings(self) -> tuple[Heading[Entry], ...]:
         rank = replace(RANK, label="Rank (range)") if any(line.possible for line in self.lines) else RANK
         return tuple(map(self._heading, (rank, CONTESTANT, RATING)))
 
     @property
-    def explained(self) -> list[Column]:
+    def explained(self) -> list[Column[Entry]]:
         return [column for column in (RANK, RATING, *self.further) if column.help]
 
-    def _heading(self, column: Column) -> Heading:
-        sorted_by, falling = self._sorting
-        here = column.key == sorted_by.key
-        turned = here and falling == column.falling
-        sort = f"-{column.key}" if turned else "" if column.key == RANK.key else column.key
-        address = replace(self.asked, sort=sort).query(self.setting)
-        return Heading(column, address, ("descending" if falling else "ascending") if here else "")
+    def _heading(self, column: Column[Entry]) -> Heading[Entry]:
+        return self._order.heading(column, self.setting)
 
     @property
     def axis_drawing(self) -> SafeString:
@@ -441,8 +339,7 @@ class StandingsView:
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        column, falling = self._sorting
-        return tuple(map(self._line, ordered(self.entries, column, falling=falling)))
+        return tuple(map(self._line, self._order.rows(self.entries)))
 
     def _line(self, entry: Entry) -> Line:
         row, sure = entry.row, self.intervals and entry.row.plus is not None
@@ -468,7 +365,7 @@ class StandingsView:
         return sum(line.found for line in self.lines)
 
 
-def _cell(column: Column, entry: Entry) -> tuple[str, str]:
+def _cell(column: Column[Entry], entry: Entry) -> tuple[str, str]:
     text = column.text(entry)
     if not column.kind.startswith("num"):
         return column.kind, text

@@ -6,9 +6,10 @@ from django import template
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
+from leaderboard.pages.columns import Column
 from leaderboard.pages.format import percent_range
 from leaderboard.trust.page import TrustPage
-from leaderboard.trust.table import ACCURACY, Column, Row
+from leaderboard.trust.table import RIGHT, Row
 
 register = template.Library()
 
@@ -26,12 +27,12 @@ def _row(page: TrustPage, row: Row) -> str:
     return (
         f"<tr{kind}>"
         f'<th scope="row" class="name">{_name(page, row)}{hidden}</th>'
-        f'<td class="num score">{escape(ACCURACY.text(row))}</td>'
+        f'<td class="num score">{escape(RIGHT.text(row))}</td>'
         f'<td class="dots-cell">{_interval(page, row)}</td>{"".join(cells)}</tr>'
     )
 
 
-def _cell(page: TrustPage, column: Column, row: Row) -> str:
+def _cell(page: TrustPage, column: Column[Row], row: Row) -> str:
     """With all columns, each has its interval."""
     ends = column.ends(row) if page.asked.columns else ""
     return escape(column.text(row)) + (f'<span class="organisation">{escape(ends)}</span>' if ends else "")

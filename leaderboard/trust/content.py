@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from leaderboard.stats.gold_averages import groups
 from leaderboard.stats.gold_baselines import BASELINES, AmongPeople, chance, mean_of_people
 from leaderboard.stats.plain_values import rounded
 from leaderboard.trust.matrix import matrix
+from leaderboard.trust.measures import AVERAGED, CERTAIN, PUBLIC
 from leaderboard.trust.reading import (
     NO_GOLD,
     Gold,
@@ -34,18 +35,6 @@ from leaderboard.trust.reading import (
     prompts_of,
 )
 from leaderboard.trust.trial import Asked, Known, Trial
-
-_MEANS: Final = (
-    "agreement",
-    "alpha",
-    "both_right",
-    "hedging",
-    "unscored",
-    "kappa",
-    "first",
-    "longer",
-    "people",
-)
 
 
 def trust(known: Known, read: Opinions, asked: Asked) -> dict[str, Any]:
@@ -155,47 +144,40 @@ def _mean(found: Iterable[Mapping[str, Any]], name: str) -> float | None:
 
 
 def _summary(trial: Trial, number: int) -> dict[str, Any]:
-    """Of a judge, or of one of BASELINES after them."""
+    """Figures of a judge, or of one of BASELINES after them."""
+    judged = trial.judged[number]
+    leanings = [_leanings(trial, own, subset) for subset, own in enumerate(judged)]
 
     def accuracy(subsets: Sequence[int]) -> dict[str, Any]:
         found = trial.accuracies[number].mean(subsets, trial.asked.level).as_dict()
         return {"accuracy": found["value"], "low": found["low"], "high": found["high"]}
-
-    judged, sealed = trial.judged[number], trial.asked.sealed
-    leanings = [_leanings(trial, own, subset) for subset, own in enumerate(judged)]
 
     def ends(subsets: Sequence[int]) -> dict[str, Any]:
         found = intervals([judged[subset] for subset in subsets], trial.asked.level)
         for name in leanings[0]:
             share = mean_of_shares([leanings[subset][name] for subset in subsets], trial.asked.level)
             found |= {f"{name}_low": share.low, f"{name}_high": share.high}
-        hidden = _OF_RULES if number >= len(trial.choices) else _SEALED_ENDS if sealed else ()
-        return dict(rounded(found)) | dict.fromkeys(hidden)
+        return dict(rounded(found))
+
+    def told(figures: dict[str, Any]) -> dict[str, Any]:
+        hidden = figures.keys() - PUBLIC if trial.asked.sealed else set()
+        return figures | dict.fromkeys(hidden | (CERTAIN if number >= len(trial.choices) else set()))
 
     found = [
-        own.figures().as_dict()
-        | accuracy([subset])
-        | {name: rounded(share_of(*part)) for name, part in leanings[subset].items()}
-        | (dict.fromkeys(_SEALED) if sealed else {})
-        | ends([subset])
+        told(
+            own.figures().as_dict()
+            | accuracy([subset])
+            | {name: rounded(share_of(*part)) for name, part in leanings[subset].items()}
+            | ends([subset])
+        )
         for subset, own in enumerate(judged)
     ]
 
     def mean(subsets: Sequence[int]) -> dict[str, Any]:
-        values = {name: _mean([found[subset] for subset in subsets], name) for name in _MEANS}
-        return accuracy(subsets) | values | ends(subsets)
+        values = {each.key: _mean([found[subset] for subset in subsets], each.key) for each in AVERAGED}
+        return told(accuracy(subsets) | values | ends(subsets))
 
     return _parts(trial, found, mean)
-
-
-_SEALED: Final = ("longer", "people", "confusion")
-"""Not told until the study closes: a judge that is nearly always right would tell what the baselines and
-people get."""
-_OF_RULES: Final = tuple(
-    f"{name}_{end}" for name in ("agreement", "alpha", "unscored", "first") for end in ("low", "high")
-)
-"""A rule without a judge follows its rule on any other prompt, too."""
-_SEALED_ENDS: Final = tuple(f"{name}_{end}" for name in _SEALED[:2] for end in ("low", "high"))
 
 
 def _leanings(trial: Trial, own: Judged, subset: int) -> dict[str, Part]:

@@ -1,6 +1,6 @@
 """The page of how often each judge is right, on pairs whose right answer is known."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Final, Self
@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 from arena.models import Study
 from arena.pages.permissions import can_operate
 from leaderboard.models import Snapshot
+from leaderboard.pages.columns import Column, Heading, Order, TableQuery
 from leaderboard.pages.dots import Axis
 from leaderboard.pages.figure import MOST_ON_A_PHONE
 from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel, step
@@ -39,12 +40,12 @@ from leaderboard.snapshots.settings import (
     parse_for_trust,
 )
 from leaderboard.snapshots.stored import Stored
-from leaderboard.standings.rows import EVERY_COLUMN, Heading, TableQuery
 from leaderboard.trust import figure, table, tags
-from leaderboard.trust.table import ACCURACY, NAME, USUAL, Column, Price, Row
+from leaderboard.trust.table import NAME, RIGHT, USUAL, Price, Row
 
 _PER: Final = 1000
 _UNASKED: Final = TableQuery()
+_USUAL: Final = (NAME, RIGHT, *USUAL)
 _SWITCHES: Final[Mapping[str, tuple[str, str, Mapping[str, str]]]] = {
     "unscored": (
         "Replies without a rating",
@@ -89,10 +90,7 @@ class TrustPage(Page):
         content, pending = _content(snapshot, setting)
         there = content is not None and "nothing" not in content
         part = one_of(wanted, "subset", table.parts(content) if there and content else (), "")
-        asked = TableQuery.of({name: wanted.get(name, "") for name in ("sort", "columns")})
-        usual = (column.key for column in (NAME, ACCURACY, *USUAL))
-        if wanted.get("columns") != EVERY_COLUMN and asked.sort.removeprefix("-") in usual:
-            asked = replace(asked, columns="")
+        asked = TableQuery.of({name: wanted.get(name, "") for name in ("sort", "columns")}, _USUAL)
         return cls(
             study=study,
             snapshot=snapshot,
@@ -294,8 +292,7 @@ class TrustPage(Page):
             return []
         prices, seconds = self._costs() if self.asked.columns else ({}, {})
         found = table.rows(self.found, self.part, prices, seconds)
-        column, falling = self._sorting(found)
-        return table.ordered(found, column, falling=falling)
+        return self._order(found).rows(found)
 
     def _costs(self) -> tuple[dict[str, Price], dict[str, float]]:
         """Price and seconds of a thousand pairs by slug: as a file says, or, for operators, of calls."""
@@ -324,45 +321,36 @@ class TrustPage(Page):
         return prices, seconds
 
     @property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[Column[Row]]:
         """Those behind the interval."""
         if not self.asked.columns or self.found is None:
             return list(USUAL)
         return [*USUAL, *table.further(self.rows, list(self.found["parameters"]["subsets"]))]
 
-    def _sorting(self, found: list[Row]) -> tuple[Column, bool]:
-        """The column sorted by (accuracy for an unknown name) and whether the largest comes first."""
-        key, other_way = self.asked.sort.removeprefix("-"), self.asked.sort.startswith("-")
+    def _order(self, found: list[Row]) -> Order[Row]:
         subsets = list((self.found or {})["parameters"]["subsets"])
-        known = (NAME, ACCURACY, *USUAL, *table.further(found, subsets))
-        column = next((each for each in known if each.key == key), ACCURACY)
-        return column, column.falling != (other_way and column.key == key)
+        return Order.of(self.asked, RIGHT, (*_USUAL, *table.further(found, subsets)))
 
     @property
-    def first_headings(self) -> list[Heading]:
-        return [self._heading(column) for column in (NAME, ACCURACY)]
+    def first_headings(self) -> list[Heading[Row]]:
+        return self._headings((NAME, RIGHT))
 
     @property
-    def headings(self) -> list[Heading]:
-        return [self._heading(column) for column in self.columns]
+    def headings(self) -> list[Heading[Row]]:
+        return self._headings(self.columns)
 
     @property
-    def explained(self) -> list[Column]:
-        return [ACCURACY, *self.columns]
+    def explained(self) -> list[Column[Row]]:
+        return [RIGHT, *self.columns]
 
-    def _heading(self, column: Column) -> Heading:
-        sorted_by, falling = self._sorting(self.rows)
-        here = column.key == sorted_by.key
-        turned = here and falling == column.falling
-        sort = f"-{column.key}" if turned else "" if column.key == ACCURACY.key else column.key
-        address = replace(self.asked, sort=sort).query(self.query) or "?"
-        return Heading(column, address, ("descending" if falling else "ascending") if here else "")
+    def _headings(self, columns: Sequence[Column[Row]]) -> list[Heading[Row]]:
+        order = self._order(self.rows)
+        return [order.heading(each, self.query) for each in columns]
 
     @property
     def columns_query(self) -> str:
         """The address with all columns, or with the usual ones where all are shown."""
-        columns = "" if self.asked.columns else EVERY_COLUMN
-        return replace(self.asked, sort="", columns=columns).query(self.query) or "?"
+        return self.asked.turned(_USUAL).query(self.query)
 
     @property
     def chance(self) -> float | None:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from leaderboard.pages.format import NONE, counted
+from leaderboard.pages.format import counted
+from leaderboard.pages.units import COEFFICIENT, POINTS, SHARE, Unit, with_ends
 from leaderboard.pages.wording import enumerated, on_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 from leaderboard.snapshots.settings import LABELS
+from leaderboard.trust.measures import ACCURACY, MEASURES
 
-_COLUMNS: Final = (("ties", "hedging"), ("not rated", "unscored"), ("first", "first"))
-_WITH_ENDS: Final = (
-    ("agrees", "agreement"),
-    ("alpha", "alpha"),
-    ("right twice", "both_right"),
-    ("kappa", "kappa"),
-)
+_COLUMNS: Final = tuple(each for each in MEASURES if each.key in ("hedging", "unscored", "first"))
+_WITH_ENDS: Final = tuple(each for each in MEASURES if each.terminal and each not in (ACCURACY, *_COLUMNS))
 """In a table of their own, with their intervals."""
 
 
@@ -33,10 +30,10 @@ def as_text(found: Content) -> str:
     for name in (*used["subsets"], *used["groups"], None):
         if name is None and len(used["subsets"]) == 1:
             continue
-        header = ("", "right", "interval", *(title for title, _ in _COLUMNS), "ratings")
+        header = ("", ACCURACY.terminal, "interval", *(each.terminal for each in _COLUMNS), "ratings")
         title = "Mean of the subsets" if name is None else printable(name)
         parts.append(f"{title}, percent.\n" + "\n".join(aligned([header, *_rows(found, name)], {""})))
-        header = ("", *(title for title, _ in _WITH_ENDS))
+        header = ("", *(each.terminal for each in _WITH_ENDS))
         measures = aligned([header, *_measures(found, name)], {""})
         parts.append(f"{title}, percent, alpha and kappa, with intervals.\n" + "\n".join(measures))
     if found["lead"]:
@@ -75,16 +72,16 @@ def _rows(found: Content, name: str | None) -> Iterator[tuple[str, ...]]:
         scored = f"{own['scored']} of {own['asked']}" if "scored" in own else ""
         yield (
             called,
-            _percent(own["accuracy"]),
-            _between(own, "", _percent),
-            *(_number(own.get(key), key) for _, key in _COLUMNS),
+            SHARE.printed(own["accuracy"]),
+            _ends(SHARE, own.get("low"), own.get("high")),
+            *(each.unit.printed(own.get(each.key)) for each in _COLUMNS),
             scored,
         )
 
 
 def _measures(found: Content, name: str | None) -> Iterator[tuple[str, ...]]:
     for called, own in _figures(found, name):
-        yield (called, *(_with_ends(own, key) for _, key in _WITH_ENDS))
+        yield (called, *(_with_ends(each.unit, *each.numbers(own)) for each in _WITH_ENDS))
 
 
 def _figures(found: Content, name: str | None) -> Iterator[tuple[str, Content]]:
@@ -94,33 +91,18 @@ def _figures(found: Content, name: str | None) -> Iterator[tuple[str, Content]]:
         yield printable(each.get("judge") or each["baseline"]), own
 
 
-def _with_ends(own: Content, key: str) -> str:
-    ends = _between(own, f"{key}_", lambda value: _number(value, key))
-    return _number(own.get(key), key) + (f" ({ends})" if ends else "")
+def _with_ends(unit: Unit, value: float | None, low: float | None, high: float | None) -> str:
+    ends = _ends(unit, low, high)
+    return unit.printed(value) + (f" ({ends})" if ends else "")
 
 
-def _number(value: float | None, key: str) -> str:
-    if key not in ("alpha", "kappa", "spearman", "kendall"):
-        return _percent(value)
-    return NONE if value is None else f"{value:.3f}"
-
-
-def _percent(value: float | None) -> str:
-    return NONE if value is None else f"{100 * value:.1f}"
-
-
-def _between(own: Mapping[str, Any], name: str, written: Callable[[float | None], str]) -> str:
-    low, high = own.get(f"{name}low"), own.get(f"{name}high")
-    return "" if low is None else f"{written(low)} to {written(high)}"
-
-
-def _points(value: float | None) -> str:
-    return NONE if value is None else f"{100 * value:+.1f}"
+def _ends(unit: Unit, low: float | None, high: float | None) -> str:
+    return "" if low is None else f"{unit.printed(low)} to {unit.printed(high)}"
 
 
 def _lead(lead: Content, judges: int) -> str:
     first = [printable(name) for name in (lead["judge"], *lead["equal"])]
-    are, share = "is" if len(first) == 1 else "are", f"{_percent(lead['accuracy'])}%"
+    are, share = "is" if len(first) == 1 else "are", f"{SHARE.printed(lead['accuracy'])}%"
     right = f"right most often: {share}" if judges > len(first) else f"right in {share} of ratings"
     sentences = [f"{enumerated(first)} {are} {right}."]
     for other in (None if lead["equal"] else lead.get("next"), lead.get("baseline")):
@@ -131,10 +113,10 @@ def _lead(lead: Content, judges: int) -> str:
 
 
 def _difference(found: Mapping[str, Any]) -> str:
-    ends = "" if found["low"] is None else f" ({_points(found['low'])} to {_points(found['high'])})"
+    ends = _ends(POINTS, found["low"], found["high"])
     counts = f"alone right, where asked in the same order, {found['only_judge']} to {found['only_base']}"
     p = _p("McNemar by prompt p", found["mcnemar"])
-    return f"{_points(found['difference'])} points{ends}; {counts}, {p}"
+    return f"{POINTS.printed(found['difference'])} points{ends and f' ({ends})'}; {counts}, {p}"
 
 
 def _p(name: str, value: float) -> str:
@@ -150,17 +132,17 @@ def _matrix(matrix: Content, subsets: Sequence[str]) -> Iterator[str]:
         return f"{title}\n" + "\n".join(aligned([(first, *subsets, "mean"), *lines], {first}))
 
     if matrix["base"]:
-        yield table(f"Best gain over {matrix['base']}, in points.", "model", matrix["gain"], _points)
-    yield table("Best of each protocol, percent.", "protocol", matrix["optimum"], _percent)
-    yield table("Mean of each protocol, percent.", "protocol", matrix["averages"]["protocols"], _percent)
-    yield table("Mean of each model, percent.", "model", matrix["averages"]["models"], _percent)
+        yield table(f"Best gain over {matrix['base']}, in points.", "model", matrix["gain"], POINTS.printed)
+    yield table("Best of each protocol, percent.", "protocol", matrix["optimum"], SHARE.printed)
+    yield table("Mean of each protocol, percent.", "protocol", matrix["averages"]["protocols"], SHARE.printed)
+    yield table("Mean of each model, percent.", "model", matrix["averages"]["models"], SHARE.printed)
     header = ("", "n", "Spearman", "Kendall")
     rows = [
         (
             printable(f"{each['one']} and {each['other']}, over {each['over']}"),
             str(each["n"]),
-            _with_ends(each, "spearman"),
-            _with_ends(each, "kendall"),
+            _with_ends(COEFFICIENT, *with_ends(each, "spearman")),
+            _with_ends(COEFFICIENT, *with_ends(each, "kendall")),
         )
         for each in matrix["correlations"]
     ]

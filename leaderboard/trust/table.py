@@ -1,16 +1,19 @@
 """How often judges are right, in words and tables."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import chain, product
 from typing import Any, Final
 
-from leaderboard.pages.format import NONE, counted, number, number_range, percent, percent_range
+from leaderboard.pages.columns import Column
+from leaderboard.pages.format import NONE, counted, number, percent, percent_range
 from leaderboard.pages.table import Cell, DataTable, percent_cell
+from leaderboard.pages.units import COEFFICIENT, COUNT, POINTS, SHARE, with_ends
 from leaderboard.pages.wording import enumerated
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import LABELS, PEOPLE
+from leaderboard.trust.measures import ACCURACY, COUNTS, MEASURES, Measure
 
 BASELINES: Final = {
     "always first": "Always the answer shown first",
@@ -226,13 +229,11 @@ def rows(
 
 
 def _shown(entry: Content, part: str) -> dict[str, Any]:
-    """Of people without what means something else of a judge: agreement and alpha are between people, and
-    ``people`` is their number."""
+    """Figures of a part, of people without what says something else of them than of a judge."""
     figures = figures_of(entry, part)
     if entry.get("baseline") != PEOPLE:
         return figures
-    means_more = [f"{name}{end}" for name in ("agreement", "alpha") for end in ("", "_low", "_high")]
-    return figures | dict.fromkeys((*means_more, "people"))
+    return figures | dict.fromkeys(key for each in MEASURES if each.between_people for key in each.keys)
 
 
 def _accuracies(entry: Content) -> dict[str, float | None]:
@@ -250,120 +251,62 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]+", " ", name).casefold()
 
 
-_SUMS: Final = ("n", "asked", "scored", "both")
-
-
 def figures_of(entry: Content, part: str = "") -> dict[str, Any]:
     """The figures of a part: of all subsets together where it is empty. Counts are added."""
     subsets = entry["subsets"]
     if part in subsets or len(subsets) == 1:
         return dict(subsets.get(part) or next(iter(subsets.values())))
-    sums = {name: sum(own[name] for own in subsets.values() if name in own) for name in _SUMS}
+    sums = {each.key: sum(own.get(each.key, 0) for own in subsets.values()) for each in COUNTS}
     if not part:
         return {**sums, **entry["average"]}
     return dict(entry["groups"].get(part, {}))
 
 
-Value = float | str | None
-
-
-def _without_ends(row: "Row") -> str:
-    return ""
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column: its name in addresses, heading, meaning, what it sorts by, and the text of its cells."""
-
-    key: str
-    label: str
-    help: str
-    value: Callable[[Row], Value]
-    text: Callable[[Row], str]
-    kind: str = "num"
-    falling: bool = True
-    ends: Callable[[Row], str] = _without_ends  # of its interval
-
-
-def _share(key: str, name: str, label: str, help: str) -> Column:
-    def ends(row: Row) -> str:
-        return percent_range(row.number(f"{name}_low"), row.number(f"{name}_high"))
-
+def _column(measure: Measure) -> Column[Row]:
     return Column(
-        key, label, help, lambda row: row.number(name), lambda row: percent(row.number(name)), ends=ends
+        measure.address,
+        measure.heading or measure.label,
+        lambda row: row.number(measure.key),
+        lambda row: measure.text(row.figures),
+        help=measure.help,
+        ends=lambda row: measure.range(row.figures),
     )
 
 
-def _coefficient(name: str, label: str, help: str) -> Column:
-    def text(row: Row) -> str:
-        value = row.number(name)
-        return NONE if value is None else number(value, ".2f")
-
-    def ends(row: Row) -> str:
-        return number_range(row.number(f"{name}_low"), row.number(f"{name}_high"))
-
-    return Column(name, label, help, lambda row: row.number(name), text, ends=ends)
-
-
-NAME: Final = Column(
-    "judge", "Judge", "Judges, and rules that need no judge.", lambda row: row.name, str, "name", False
+NAME: Final = Column[Row](
+    "judge",
+    "Judge",
+    lambda row: row.name,
+    lambda row: row.name,
+    "name",
+    falling=False,
+    help="Judges, and rules that need no judge.",
 )
-ACCURACY: Final = _share("accuracy", "accuracy", "Right", "Share of ratings that have the right answer.")
-USUAL: Final = (
-    _share(
-        "agreement",
-        "agreement",
-        "Same side in both orders",
-        "How often a verdict is for the same answer in both orders; – if a judge sees them one by one. 4 and "
-        "5 of 8 take a side here; in “Changes its verdict” on other pages they are ties.",
-    ),
-    _share("unscored", "unscored", "Not rated", "Replies without a rating."),
-)
+RIGHT: Final = _column(ACCURACY)
+USUAL: Final = tuple(_column(each) for each in MEASURES[1:] if each.usual)
 _FURTHER: Final = (
-    Column(
-        "n",
-        "Pairs",
-        "Pairs with a right answer.",
-        lambda row: row.number("n"),
-        lambda row: f"{row.figures['n']:,}" if "n" in row.figures else NONE,
-    ),
-    _coefficient(
-        "alpha", "Alpha between orders", "Krippendorff’s alpha between the orders: 1 is the same every time."
-    ),
-    _share("both-right", "both_right", "Right in both orders", "Share of pairs."),
-    _coefficient("kappa", "Kappa with right answers", "Cohen’s kappa with the right answers: 0 is chance."),
-    _share(
-        "ties", "hedging", "Prefers neither", "Ties, of all replies. A rating on 2 or 8 points is never one."
-    ),
-    _share("first", "first", "Prefers the first", "Of ratings that take a side. 50% is no preference."),
-    _share(
-        "longer",
-        "longer",
-        "Prefers the longer",
-        "Of ratings that take a side, the answer with more characters.",
-    ),
-    _share("people", "people", "As people", "How often it takes the side of most people."),
-    Column(
+    *(_column(each) for each in MEASURES[1:] if each.help and not each.usual),
+    Column[Row](
         "price",
         "Price per 1,000 pairs",
-        "As its file says, or of its calls.",
         lambda row: row.price[0] if row.price else None,
         lambda row: f"{row.price[0]:,.2f} {row.price[1]}".strip() if row.price else NONE,
         "num nowrap",
-        False,
+        falling=False,
+        help="As its file says, or of its calls.",
     ),
-    Column(
+    Column[Row](
         "seconds",
         "Seconds per 1,000 pairs",
-        "Added up over calls.",
         lambda row: row.seconds,
         lambda row: NONE if row.seconds is None else f"{row.seconds:,.0f}",
         falling=False,
+        help="Added up over calls.",
     ),
 )
 
 
-def further(found: Sequence[Row], subsets: Sequence[str]) -> list[Column]:
+def further(found: Sequence[Row], subsets: Sequence[str]) -> list[Column[Row]]:
     """The columns on demand that hold anything."""
     by_subset = [_accuracy_on(name) for name in subsets] if len(subsets) > 1 else []
     return [
@@ -373,46 +316,14 @@ def further(found: Sequence[Row], subsets: Sequence[str]) -> list[Column]:
     ]
 
 
-def _accuracy_on(subset: str) -> Column:
+def _accuracy_on(subset: str) -> Column[Row]:
     return Column(
         f"on-{subset}",
         subset,
-        "Share of ratings that have the right answer.",
         lambda row: row.accuracies.get(subset),
         lambda row: percent(row.accuracies.get(subset)),
+        help=ACCURACY.help,
     )
-
-
-def ordered(found: Sequence[Row], column: Column, *, falling: bool) -> list[Row]:
-    """Rows without a value last either way."""
-
-    def key(row: Row) -> tuple[float, str]:
-        value = column.value(row)
-        return (0.0, value.casefold()) if isinstance(value, str) else (value or 0.0, "")
-
-    known = [row for row in found if column.value(row) is not None]
-    unknown = [row for row in found if column.value(row) is None]
-    return sorted(known, key=key, reverse=falling) + unknown
-
-
-_PLAIN: Final = ("n", "asked", "scored", "both")
-_SHARES: Final = ("agreement", "both_right", "hedging", "unscored", "first", "longer", "people")
-_NAMES: Final = {
-    "agreement": "Same in both orders",
-    "both_right": "Right in both orders",
-    "hedging": "Ties",
-    "unscored": "Not rated",
-    "first": "Prefers the first",
-    "longer": "Prefers the longer",
-    "people": "As people",
-    "n": "Pairs",
-    "asked": "Replies",
-    "scored": "Rated replies",
-    "both": "Pairs rated in both orders",
-}
-
-
-_ENDS: Final = (("", ""), (": low", "_low"), (": high", "_high"))
 
 
 def judges_table(content: Content) -> DataTable:
@@ -434,35 +345,26 @@ def judges_table(content: Content) -> DataTable:
     return DataTable.of("How often each judge is right", found, _WORDS)
 
 
+_FILED: Final = tuple(
+    each for unit in (SHARE, COEFFICIENT, COUNT) for each in MEASURES[1:] if each.unit is unit
+)
+"""The measures beside accuracy in the order of files."""
+
 _WORDS: Final = {
-    f"{name}{said}": f"{word}{said}"
-    for name, word in (
-        ("Same in both orders (%)", "Same side in both orders (%)"),
-        ("Ties (%)", "Prefers neither (%)"),
-        ("Alpha", "Alpha between orders"),
-        ("Kappa", "Kappa with right answers"),
-    )
-    for said, _ in _ENDS
+    name: name.replace(each.label, each.heading, 1)
+    for each in MEASURES
+    if each.heading
+    for name, _ in each.cells({})
 }
 
 
 def _cells(own: Mapping[str, Any]) -> dict[str, Cell]:
-    bounds = own.get("accuracy_bounds") or (None, None)
+    wrong, right = own.get("accuracy_bounds") or (None, None)
     return {
-        "Right (%)": percent_cell(own.get("accuracy")),
-        "Right (%): low": percent_cell(own.get("low")),
-        "Right (%): high": percent_cell(own.get("high")),
-        "If all not rated were wrong (%)": percent_cell(bounds[0]),
-        "If all not rated were right (%)": percent_cell(bounds[1]),
-        **{
-            f"{_NAMES[name]} (%){said}": percent_cell(own.get(f"{name}{end}"))
-            for name, (said, end) in product(_SHARES, _ENDS)
-        },
-        **{
-            f"{name.title()}{said}": own.get(f"{name}{end}")
-            for name, (said, end) in product(("alpha", "kappa"), _ENDS)
-        },
-        **{_NAMES[name]: own.get(name) for name in _PLAIN},
+        **dict(ACCURACY.cells(own)),
+        "If all not rated were wrong (%)": percent_cell(wrong),
+        "If all not rated were right (%)": percent_cell(right),
+        **dict(chain.from_iterable(each.cells(own) for each in _FILED)),
     }
 
 
@@ -521,9 +423,7 @@ def matrix_table(found: Sequence[CellOf]) -> DataTable:
 
 def _difference(found: Content) -> dict[str, Cell]:
     return {
-        "More than the base (points)": percent_cell(found.get("difference")),
-        "More than the base (points): low": percent_cell(found.get("low")),
-        "More than the base (points): high": percent_cell(found.get("high")),
+        **dict(POINTS.cells("More than the base", *map(found.get, ("difference", "low", "high")))),
         "p (Holm)": found.get("p_adjusted"),
         "Right in both orders, base alone": found.get("only_base"),
         "Right in both orders, this alone": found.get("only_judge"),
@@ -577,10 +477,8 @@ def correlations_table(content: Content) -> DataTable | None:
             "Of": f"{each['one']} and {each['other']}",
             "Over": each["over"],
             "Number": each["n"],
-            **{
-                f"{name.title()}{said}": each.get(f"{name}{end}")
-                for name, (said, end) in product(("spearman", "kendall"), _ENDS)
-            },
+            **dict(COEFFICIENT.cells("Spearman", *with_ends(each, "spearman"))),
+            **dict(COEFFICIENT.cells("Kendall", *with_ends(each, "kendall"))),
         }
         for each in content["matrix"]["correlations"]
         if each["n"] > 2 and each["spearman"] is not None
@@ -670,9 +568,7 @@ def reliability_table(content: Content) -> DataTable:
             "Up to (%)": percent_cell(one["high"]),
             "Verdicts": one["right"]["n"],
             "Mean probability (%)": percent_cell(one["confidence"]),
-            "Right (%)": percent_cell(one["right"]["value"]),
-            "Right (%): low": percent_cell(one["right"]["low"]),
-            "Right (%): high": percent_cell(one["right"]["high"]),
+            **dict(SHARE.cells("Right", *(one["right"][each] for each in ("value", "low", "high")))),
         }
         for each in content["judges"]
         for one in each["probability"]["bins"]
@@ -680,14 +576,14 @@ def reliability_table(content: Content) -> DataTable:
     return DataTable.of("Right by the probability of the verdict", rows)
 
 
-MEASURES: Final = {"probability": "Probability of the verdict", "expected": "Expected rating"}
+_SURE_BY: Final = {"probability": "Probability of the verdict", "expected": "Expected rating"}
 
 
 def confidence_table(content: Content) -> DataTable:
     rows = []
     for each in content["judges"]:
         row: dict[str, Cell] = {"Judge": each["label"], "Verdicts": each["probability"]["n"]}
-        for name, label in MEASURES.items():
+        for name, label in _SURE_BY.items():
             own = each[name]
             row |= {
                 f"{label}: right (%)": percent_cell(own["right"]),

@@ -1,12 +1,7 @@
 import pytest
 
-from leaderboard.standings.rows import (
-    About,
-    Entry,
-    StandingsView,
-    TableQuery,
-    moved_text,
-)
+from leaderboard.pages.columns import TableQuery
+from leaderboard.standings.rows import USUAL, About, Entry, StandingsView, moved_text
 from leaderboard.standings.table import standing_rows
 from leaderboard.templatetags.standings import standing_rows as html_rows
 from tests.leaderboard.standings.test_table import standing, standings
@@ -63,7 +58,7 @@ def test_those_without_a_value_come_last_in_both_directions():
         ("benchmark-MMLU", ["two", "one", "none"]),
         ("-benchmark-MMLU", ["one", "two", "none"]),
     ):
-        asked = TableQuery.of({"sort": sort})
+        asked = TableQuery.of({"sort": sort}, USUAL)
         assert asked.columns == "all", "what is sorted by is shown"
         table = StandingsView(entries, asked, "", other="", other_method="Elo", intervals=True)
         assert [line.entry.about.organisation for line in table.lines] == order

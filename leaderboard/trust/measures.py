@@ -1,0 +1,171 @@
+"""Measures of a judge, or of a rule in place of one, on pairs with a right answer: each is declared once.
+
+Content, page, files, terminal and what is sealed follow from MEASURES. Pure.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from leaderboard.pages.table import Cell
+from leaderboard.pages.units import COEFFICIENT, COUNT, SHARE, Unit
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number by its ``key`` in contents, JSON and API.
+
+    ``label``: its name in files, and on pages unless these write ``heading``; ``help`` its meaning there,
+    empty for what only files have. ``terminal``: its name in ``meta_evaluate``, empty for what that leaves
+    out. ``usual``: shown before all columns are asked for. ``sealed``: not told of a study that is not closed
+    to those who may rate. ``by_rule``: known of a rule without an interval. ``between_people``: of people it
+    says something else.
+    """
+
+    key: str
+    unit: Unit
+    label: str
+    heading: str = ""
+    help: str = ""
+    terminal: str = ""
+    usual: bool = False
+    sealed: bool = True
+    by_rule: bool = False
+    between_people: bool = False
+
+    @property
+    def address(self) -> str:
+        """Its name in addresses."""
+        return {"hedging": "ties"}.get(self.key, self.key.replace("_", "-"))
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The keys of its interval."""
+        prefix = "" if self.key == "accuracy" else f"{self.key}_"
+        return (f"{prefix}low", f"{prefix}high") if self.unit.has_interval else ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (self.key, *self.ends)
+
+    def numbers(self, figures: Mapping[str, Any]) -> list[float | None]:
+        """The number and the ends of its interval; None where unknown."""
+        return [figures.get(key) for key in self.keys]
+
+    def text(self, figures: Mapping[str, Any]) -> str:
+        return self.unit.text(figures.get(self.key))
+
+    def range(self, figures: Mapping[str, Any]) -> str:
+        """Its interval, empty where there is none."""
+        return self.unit.range(*(figures.get(key) for key in self.ends)) if self.ends else ""
+
+    def cells(self, figures: Mapping[str, Any]) -> Iterator[tuple[str, Cell]]:
+        """Its columns in files."""
+        return self.unit.cells(self.label, *self.numbers(figures))
+
+
+ACCURACY: Final = Measure(
+    "accuracy",
+    SHARE,
+    "Right",
+    help="Share of ratings that have the right answer.",
+    terminal="right",
+    usual=True,
+    sealed=False,
+)
+MEASURES: Final = (
+    ACCURACY,
+    Measure("n", COUNT, "Pairs", help="Pairs with a right answer.", sealed=False),
+    Measure(
+        "agreement",
+        SHARE,
+        "Same in both orders",
+        heading="Same side in both orders",
+        help="How often a verdict is for the same answer in both orders; – if a judge sees them one by one. "
+        "4 and 5 of 8 take a side here; in “Changes its verdict” on other pages they are ties.",
+        terminal="agrees",
+        usual=True,
+        sealed=False,
+        by_rule=True,
+        between_people=True,
+    ),
+    Measure(
+        "alpha",
+        COEFFICIENT,
+        "Alpha",
+        heading="Alpha between orders",
+        help="Krippendorff’s alpha between the orders: 1 is the same every time.",
+        terminal="alpha",
+        sealed=False,
+        by_rule=True,
+        between_people=True,
+    ),
+    Measure(
+        "both_right",
+        SHARE,
+        "Right in both orders",
+        help="Share of pairs.",
+        terminal="right twice",
+        sealed=False,
+    ),
+    Measure(
+        "hedging",
+        SHARE,
+        "Ties",
+        heading="Prefers neither",
+        help="Ties, of all replies. A rating on 2 or 8 points is never one.",
+        terminal="ties",
+        sealed=False,
+    ),
+    Measure(
+        "unscored",
+        SHARE,
+        "Not rated",
+        help="Replies without a rating.",
+        terminal="not rated",
+        usual=True,
+        sealed=False,
+        by_rule=True,
+    ),
+    Measure(
+        "kappa",
+        COEFFICIENT,
+        "Kappa",
+        heading="Kappa with right answers",
+        help="Cohen’s kappa with the right answers: 0 is chance.",
+        terminal="kappa",
+        sealed=False,
+    ),
+    Measure(
+        "first",
+        SHARE,
+        "Prefers the first",
+        help="Of ratings that take a side. 50% is no preference.",
+        terminal="first",
+        sealed=False,
+        by_rule=True,
+    ),
+    Measure(
+        "longer",
+        SHARE,
+        "Prefers the longer",
+        help="Of ratings that take a side, the answer with more characters.",
+    ),
+    Measure(
+        "people",
+        SHARE,
+        "As people",
+        help="How often it takes the side of most people.",
+        between_people=True,
+    ),
+    Measure("asked", COUNT, "Replies", sealed=False),
+    Measure("scored", COUNT, "Rated replies", sealed=False),
+    Measure("both", COUNT, "Pairs rated in both orders", sealed=False),
+)
+COUNTS: Final = tuple(each for each in MEASURES if each.unit is COUNT)
+AVERAGED: Final = tuple(each for each in MEASURES if each.unit is not COUNT and each is not ACCURACY)
+"""What has a mean of subsets, in the order of JSON."""
+PUBLIC: Final = {key for each in MEASURES if not each.sealed for key in each.keys} | {"accuracy_bounds"}
+"""The keys of what raters may be told of judges before the study closes; everything else is sealed."""
+CERTAIN: Final = {end for each in MEASURES if each.by_rule for end in each.ends}
+"""The keys of intervals that a rule does not have, as it is the same on any other prompt."""
