@@ -77,20 +77,10 @@ def parsed(body: bytes, charset: str | None = None) -> object:
         raise NoReplyError("malformed", _no_json(begin, error)) from error
 
 
-CHARSETS: Final = frozenset(
-    {
-        *(
-            "iso-8859-1",
-            "iso-8859-15",
-            "windows-1252",
-            "iso-8859-2",
-            "windows-1250",
-            "windows-1251",
-            "koi8-r",
-        ),
-        *("gb2312", "gbk", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr"),
-    }
-)
+CHARSETS: Final = {
+    *("iso-8859-1", "iso-8859-2", "iso-8859-15", "windows-1250", "windows-1251", "windows-1252", "koi8-r"),
+    *("gb2312", "gbk", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr"),
+}
 """Charsets that are believed: Python has others that take hours for a long body, or make no text of it."""
 
 

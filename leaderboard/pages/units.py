@@ -17,8 +17,8 @@ class Unit:
     """A kind of numbers.
 
     ``text`` and ``range`` write a number and an interval for readers, ``printed`` a number in a terminal,
-    where headings name the unit. In files ``cell`` gives the number, and
-    names of columns end in ``suffix``. Numbers have an interval if the unit ``has_interval``.
+    where headings name the unit. In files ``cell`` gives the number, and names of columns end in ``suffix``.
+    Numbers have an interval if the unit ``has_interval``.
     """
 
     text: Callable[[float | None], str]
