@@ -23,20 +23,13 @@ TEXT_FORMS: Final[dict[str, str]] = {
 
 POINTS: Final[dict[str, tuple[int, ...]]] = {
     "likert": scales.POINTS,
-    "binary": (2,),
-    "scores": (3,),
-    "grades": (5,),
+    "binary": (2,),  # it says neither a tie nor how much better an answer is
+    "scores": (3,),  # no source says which difference means a much better answer; equal ones are the middle
+    "grades": (5,),  # each grade is a point
 }
-"""The rating scales of each form. Equal scores are the middle of three points."""
+"""The rating scales of each form."""
 
 UNUSED: Final = 8  # points where single answers are scored or checked, which have no rating scale
-
-WHY_FIXED: Final[dict[str, str]] = {
-    "binary": "it can say neither a tie nor how much better an answer is",
-    "scores": "no source says which difference of scores means a much better answer",
-    "grades": "each grade is one point",
-}
-"""Reasons for which a form has one rating scale alone."""
 
 GRADES: Final = ("A>>B", "A>B", "A=B", "B>A", "B>>A")  # in the order of their ratings
 

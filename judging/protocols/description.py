@@ -9,11 +9,10 @@ from pathlib import Path
 from string import Template
 from typing import Any, Final
 
-from judging.protocols.answer_scales import FORMS, POINTS, UNUSED, WHY_FIXED
+from judging.protocols.answer_scales import FORMS, POINTS, UNUSED
 from judging.protocols.protocol import QUESTIONS, About, ConfiguredProtocol, Protocol, Step, Task
 from judging.protocols.rehearsal import rehearse
 from judging.protocols.rendering import OneText, PairTexts
-from judging.protocols.replies import Place
 
 A_PAIR: Final = PairTexts(prompt=["prompt"], input="", first=["first"], second=["second"], secret=b"")
 
@@ -142,7 +141,7 @@ PAGE: Final = Template((Path(__file__).parent / "description.md").read_text(enco
 
 def listing(protocols: Iterable[Protocol]) -> str:
     lines = []
-    for family, members in _families(protocols):
+    for family, members in groupby(map(described, protocols), key=lambda facts: facts["family"]):
         lines += [family, ""]
         for facts in members:
             lines.append(_wrapped("  ", f"{facts['name']}{_also(facts)}: {facts['title']}"))
@@ -175,28 +174,16 @@ def in_full(protocol: Protocol) -> str:
 
 
 def markdown(protocols: Iterable[Protocol]) -> str:
-    """docs/protocols.md."""
-    families = list(_families(protocols))
-    every = [facts for _, members in families for facts in members]
-    compare = [facts for facts in every if facts["task"] == Task.COMPARE]
-    lacking = [facts for facts in compare if facts["lacks"]]
-    sections = [
-        "\n".join(["", f"## {family}", *(line for facts in members for line in ("", *_section(facts)))])
-        for family, members in families
-    ]
+    """Return docs/protocols.md: what each protocol asks, and on which answer scale it returns its verdict."""
     return PAGE.substitute(
         scales=_rows(
-            (form, meaning, f"{', '.join(map(str, POINTS[form]))} points", WHY_FIXED.get(form, ""))
-            for form, meaning in FORMS.items()
+            (f"`{form}`", meaning, ", ".join(map(str, POINTS[form]))) for form, meaning in FORMS.items()
         ),
-        full=len(compare) - len(lacking),
-        compare=len(compare),
-        lacking=_rows((_link(facts), _scales(facts), facts["lacks"]) for facts in lacking),
-        places="\n".join(f"- {place.words}" for place in Place),
-        overview=_rows(
-            (_link(facts), facts["calls"]["words"], _scales(facts), facts["title"]) for facts in every
+        families="\n".join(
+            f"\n## {family}\n\n| protocol | asks | returns | calls |\n|---|---|---|---|\n"
+            + _rows((f"`{one.name}`", one.title, one.forms[0], calls(one).words) for one in members)
+            for family, members in groupby(protocols, key=lambda protocol: protocol.family)
         ),
-        sections="\n".join(sections),
     )
 
 
@@ -204,32 +191,8 @@ def _rows(rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
 
 
-def _link(facts: dict[str, Any]) -> str:
-    return f"[{facts['name']}](#{facts['name']})"
-
-
 def _scales(facts: dict[str, Any]) -> str:
     return ", ".join(facts["answer_scales"])
-
-
-def _families(protocols: Iterable[Protocol]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    for family, members in groupby(map(described, protocols), key=lambda facts: facts["family"]):
-        yield family, list(members)
-
-
-def _section(facts: dict[str, Any]) -> Iterator[str]:
-    yield f"### {facts['name']}"
-    yield ""
-    yield f"{facts['title']}."
-    yield ""
-    yield from (f"- {label}: {text}" for label, text in _summary(facts) if text)
-    yield from (f"- step `{step['name']}`: {step['asked']}" for step in facts["steps"])
-    for one in facts["parameters"]:
-        yield f"- parameter `{one['name']}`{_default(one)}: {_meaning(one)}"
-        lines = _long(one["default"])
-        if lines and not isinstance(one["default"], tuple):
-            lines = ["```text", *lines, "```"]
-        yield from (f"  {line}".rstrip() for line in lines)
 
 
 def _summary(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -25,8 +25,19 @@ def protocols(*arguments: str) -> str:
 def test_the_page_is_that_of_the_catalogue() -> None:
     page = (DOCS / "protocols.md").read_text(encoding="utf-8")
     assert protocols("--markdown") == page, "run: python manage.py protocols --markdown > docs/protocols.md"
-    assert [name for name in PROTOCOLS if f"\n### {name}\n" not in page] == []
-    assert [one.citation for one in PROTOCOLS.values() if one.citation not in page] == []
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    asked = {row[0].strip("| `"): row[1:] for row in rows if len(row) == 4}
+    assert list(asked) == list(PROTOCOLS)
+    assert asked["reference"] == [PROTOCOLS["reference"].title, "likert", "1 + 1 once per prompt |"]
+    assert asked["rubric"][1:] == ["scores", "1 once per answer |"]
+
+
+def test_the_page_says_which_protocols_take_only_scores() -> None:
+    page = (DOCS / "protocols.md").read_text(encoding="utf-8")
+    fixed = [name for name, one in PROTOCOLS.items() if one.lacks]
+    assert fixed == ["scores", "rating", "rubric"]
+    assert all(PROTOCOLS[name].forms == ("scores",) for name in fixed)
+    assert "every answer scale; `scores`, `rating` and\n`rubric` take only `scores`." in page
 
 
 def test_all_are_listed_with_calls_scales_parameters_and_source() -> None:
