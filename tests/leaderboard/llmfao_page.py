@@ -30,15 +30,8 @@ METHODS = {
     "ordinal, style": replace(ORDINAL, adjust=STYLE),
     "ordinal, leans": replace(ORDINAL, rounds=1000, intervals="sandwich", adjust=("raters",)),
 }
-SHOWN = tuple(name for name in METHODS if name not in ("Bradley-Terry, ties off", "ordinal, leans"))
-TELLING = (
-    "Mythalion 13B",
-    "Falcon Instruct (40B)",
-    "MPT-Chat (7B)",
-    "MythoMax-L2 (13B)",
-    "Weaver 12k",
-    "Dolly v2 (3B)",
-)
+SHOWN = tuple(name for name in METHODS if name not in ("Elo", "Bradley-Terry, ties off", "ordinal, leans"))
+TELLING = ("Mythalion 13B", "Falcon Instruct (40B)", "MPT-Chat (7B)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +91,7 @@ def alike(one, other):
 def method_table(found):
     columns = [placed(found[label]) for label in SHOWN]
     order = [row.contestant for row in found["Bradley-Terry"].standings]
-    rows = [[name, *(column[name] for column in columns)] for name in (*order[:10], *TELLING)]
+    rows = [[name, *(column[name] for column in columns)] for name in (*order[:4], *TELLING)]
     return table(["model", *SHOWN], rows)
 
 
@@ -138,12 +131,8 @@ def certainty_table(people, found):
     """How sure people's ranking looks by what is drawn; ``found`` drew prompts."""
     rows = []
     for label in ("Elo", "Elo as in the study", "Bradley-Terry"):
-        for drawn in ("games", "raters"):
-            rows.append(
-                certainty_row(
-                    label, drawn, people.ranked(replace(METHODS[label], resample=drawn, robustness=False))
-                )
-            )
+        of_games = people.ranked(replace(METHODS[label], resample="games", robustness=False))
+        rows.append(certainty_row(label, "games", of_games))
         rows.append(certainty_row(label, "prompts", found[label]))
     sandwich = people.ranked(replace(BRADLEY_TERRY, intervals="sandwich", robustness=False))
     rows.append(certainty_row("Bradley-Terry, sandwich", "prompts", sandwich))
@@ -152,22 +141,10 @@ def certainty_table(people, found):
 
 
 def rater_table(same, anchored):
-    """The same pairs rated by people and judges: Bradley-Terry, and the ordinal model for the judges."""
-    columns = {
-        "people": same[PEOPLE].ranked(FIT),
-        "GPT-4": same[GPT4].ranked(FIT),
-        "GPT-4, ordinal": same[GPT4].ranked(ORDINAL),
-        "GPT-3.5": same[GPT35].ranked(FIT),
-        "GPT-3.5, ordinal": same[GPT35].ranked(ORDINAL),
-    }
-    leaders = [row.contestant for column in columns.values() for row in column.standings[:4]]
-    names = [
-        *dict.fromkeys(leaders),
-        "MythoMax-L2 (13B)",
-        "Jurassic 2 Mid",
-        "MPT-Chat (7B)",
-        "Luminous Extended",
-    ]
+    """The same pairs rated by people and judges."""
+    columns = {LABELS[rater]: same[rater].ranked(FIT) for rater in LABELS}
+    leaders = [row.contestant for column in columns.values() for row in column.standings[:2]]
+    names = [*leaders, "MPT-Chat (7B)", "Luminous Extended"]
     cells = [placed(column) for column in columns.values()]
     rows = [[name, *(cell[name] for cell in cells), f"{anchored[name]:.0f}"] for name in dict.fromkeys(names)]
     return table(["model", *columns, "anchored"], rows)
@@ -182,16 +159,13 @@ def agreement_table(same):
         own = people.ratings.unit(unit)
         halves = (people.only(own % 2 == side) for side in (0, 1))
         rows.append([f"people, halves of the {unit}", *_likeness(*halves)])
-    return table(["rankings by", "Kendall", "Spearman", "Kendall, ordinal", "Spearman, ordinal"], rows)
+    return table(["rankings by", "Kendall", "Spearman"], rows)
 
 
 def _likeness(one, other):
-    found = []
-    for method in (FIT, ORDINAL):
-        both = [votes.ranked(method) for votes in (one, other)]
-        assert all(len(standings.components) == 1 for standings in both), "there is a common scale"
-        found += [f"{value:.2f}" for value in alike(*map(scores, both))]
-    return found
+    both = [votes.ranked(FIT) for votes in (one, other)]
+    assert all(len(standings.components) == 1 for standings in both), "there is a common scale"
+    return [f"{value:.2f}" for value in alike(*map(scores, both))]
 
 
 def effect_table(everything):

@@ -79,10 +79,7 @@ def said_of_votes(people):
     yield f"{' or '.join(sorted(leaders))} is first whichever single prompt is left out"
 
 
-def said_of_ranks(people, gpt35, found):
-    plain, whole = llmfao.ranks(people.without_position()), llmfao.ranks(llmfao.scores(found["ordinal"]))
-    for name in ("ReMM SLERP L2 13B", "LLaMA-2-Chat (70B)", "GPT 3.5 Turbo", "Mythalion 13B"):
-        yield f"{name} {plain[name]} and {whole[name]}"
+def said_of_ranks(gpt35, found):
     ordinal = llmfao.scores(gpt35.ranked(ORDINAL))
     plain, whole = llmfao.ranks(gpt35.without_position()), llmfao.ranks(ordinal)
     for name in ("MythoMax-L2 (13B)", "GPT 4"):
@@ -101,7 +98,6 @@ def said_by_commands(everything, found):
     judges = [everything[rater].ranked(METHODS["Bradley-Terry"]) for rater in (GPT4, GPT35)]
     for standings in (found["Bradley-Terry"], *judges, found["ordinal, leans"]):
         yield from findings(standings.details, standings.parameters["interval"])
-        yield from (line.split(", as when")[0] for line in standings.warnings if "no finite answer" in line)
     people = everything[PEOPLE]
     pair = people.names.index("GPT 4"), people.names.index("Platypus-2 Instruct (70B)")
     yield plan_from_data(people.ratings, gap=30.0).sentence(people.names)
@@ -128,7 +124,7 @@ def computed(study, read, everything):
     by_gpt4 = dict(zip(anchored[0].data.names, anchored[0].found.best.value.tolist(), strict=True))
     said = (
         *said_of_votes(people),
-        *said_of_ranks(people, same[GPT35], found),
+        *said_of_ranks(same[GPT35], found),
         *said_by_commands(everything, found),
         *said_of_anchoring(anchored),
     )
