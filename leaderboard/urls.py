@@ -9,12 +9,8 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from arena.models import Answer
-from leaderboard.agreement import page as agreement_page
-from leaderboard.agreement import two_page
 from leaderboard.anchoring import page as anchoring_page
-from leaderboard.categories import page as categories_page
 from leaderboard.comparisons import page as comparisons_page
-from leaderboard.contestants import page as contestants_page
 from leaderboard.data import page as data_page
 from leaderboard.files import views as files_views
 from leaderboard.head_to_head import page as head_to_head_page
@@ -26,10 +22,14 @@ from leaderboard.pages.shell import published, routes, status
 from leaderboard.planning import page as planning_page
 from leaderboard.raters import page as raters_page
 from leaderboard.raters import rater_page
+from leaderboard.raters.agreement import page as agreement_page
+from leaderboard.raters.agreement import two_page
 from leaderboard.releases import changes_page
 from leaderboard.releases import page as releases_page
 from leaderboard.results import page as results_page
 from leaderboard.standings import page as standings_page
+from leaderboard.standings.categories import page as categories_page
+from leaderboard.standings.contestants import page as contestants_page
 from leaderboard.trust import page as trust_page
 from leaderboard.trust.tags import TAGS_NOW
 
@@ -60,15 +60,15 @@ urlpatterns = [
     *routes("studies/<slug:slug>/agreement/", "study-agreement", agreement_page.read),
     *routes("studies/<slug:slug>/agreement/two/", "study-two", two_page.read),
     *routes("studies/<slug:slug>/trust/", "study-trust", trust_page.read, judges_page.runs_now, *TAGS_NOW),
-    *routes(f"{REQUIREMENTS}/", "study-requirements", on_request("requirements.page", "read")),
+    *routes(f"{REQUIREMENTS}/", "study-requirements", on_request("answers.requirements.page", "read")),
     *routes(
         f"{REQUIREMENTS}/texts/<int:text>/",
         "study-requirement-text",
-        on_request("requirements.text_page", "read"),
+        on_request("answers.requirements.text_page", "read"),
         lambda: newest(Answer),
     ),
-    *routes("studies/<slug:slug>/scores/", "study-scores", on_request("scores.page", "read")),
-    *routes("studies/<slug:slug>/features/", "study-features", on_request("features.page", "read")),
+    *routes("studies/<slug:slug>/scores/", "study-scores", on_request("answers.scores.page", "read")),
+    *routes("studies/<slug:slug>/features/", "study-features", on_request("answers.features.page", "read")),
     path("studies/<slug:slug>/contestants/", contestants_page.to_board, name="study-contestants"),
     *routes("studies/<slug:slug>/contestants/<slug:contestant>/", "study-contestant", contestants_page.read),
     path("studies/<slug:slug>/compare/", head_to_head_page.choose, name="study-compare"),

@@ -13,9 +13,10 @@ from leaderboard.anchoring.table import anchored_table, boards, gain_may_be_chan
 from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import ComputedPage
 from leaderboard.pages.page import MOST_ROWS, NoNumbersError, Panel, step
+from leaderboard.pages.rater_kinds.flags import flag_sentences
+from leaderboard.pages.standings.figure import intervals
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.wording import gives_interval
-from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import (
     OF_ANCHORING,
@@ -25,7 +26,6 @@ from leaderboard.snapshots.settings import (
     parse_for_anchoring,
     words,
 )
-from leaderboard.standings.figure import intervals
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from django.db.models.functions import Cast
 
 from arena.models import Contestant, Prompt, Rater, Study
 from arena.rules import scales
-from leaderboard.comparisons.index import ONLY, REASONS, Question
+from leaderboard.snapshots.comparison_index import ONLY, REASONS, Question
 from leaderboard.snapshots.settings import UnknownSettingError
 
 LONGEST_SEARCH: Final = 200

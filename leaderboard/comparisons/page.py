@@ -17,17 +17,16 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
-from leaderboard.comparisons import stored
 from leaderboard.comparisons.filters import Filters, Known, Select
-from leaderboard.comparisons.index import FLIPPED, PEOPLE_DIFFER, UNLIKE_PEOPLE, Array, Index, places
-from leaderboard.comparisons.pairs import Entry, entries
-from leaderboard.comparisons.texts import ShownPair
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoRatingsError, Page
+from leaderboard.pages.pairs import LARGEST_ID, Entry, entries
+from leaderboard.pages.shown_pair import ShownPair
+from leaderboard.snapshots import comparison_store as stored
+from leaderboard.snapshots.comparison_index import FLIPPED, PEOPLE_DIFFER, UNLIKE_PEOPLE, Array, Index, places
 
 AT_ONCE: Final = 10
 
-LARGEST_ID: Final = 2**63 - 1
 
 MARKS: Final = {
     UNLIKE_PEOPLE: "Judge and people disagree",

@@ -30,8 +30,8 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.format import counted
 from leaderboard.pages.page import Page, Panel, step
+from leaderboard.pages.rater_kinds.choices import choices, ending, one_of
 from leaderboard.pages.switches import Switch
-from leaderboard.rater_kinds.page import choices, ending, one_of
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.stored import Stored
 from leaderboard.snapshots.visible_lengths import visible_lengths

@@ -19,10 +19,10 @@ from leaderboard.files.interchange import OTHERS, VOTES, leaderboard_pieces, vot
 from leaderboard.files.selection import ExportError, check_form
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import NotReadyError
-from leaderboard.rater_kinds.judge_facts import to_export
+from leaderboard.pages.rater_kinds.judge_facts import to_export
+from leaderboard.pages.standings.table import STANDINGS
 from leaderboard.snapshots.settings import UnknownSettingError, parse
 from leaderboard.standings.page import Board
-from leaderboard.standings.table import STANDINGS
 from leaderboard.trust import tags
 
 

@@ -16,7 +16,7 @@ from arena.pages.permissions import staff_only
 from leaderboard.files import exports, interchange, selection
 from leaderboard.files.interchange import FORM_NAMES
 from leaderboard.models import Snapshot
-from leaderboard.standings.table import STANDINGS
+from leaderboard.pages.standings.table import STANDINGS
 
 MEANINGS: Final = {
     exports.ALL: "Our own tables in one zip archive, with the leaderboard and error tags for the record. "

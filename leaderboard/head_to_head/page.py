@@ -14,18 +14,18 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from arena.models import Contestant, Study
-from leaderboard.comparisons.pairs import Entry, entries
-from leaderboard.contestants.table import opponents
 from leaderboard.head_to_head.figure import differences
 from leaderboard.head_to_head.table import Driver, Line, drivers, drivers_table, lines, lines_table
 from leaderboard.head_to_head.verdict import MarginError, margin_of, result
 from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import ComputedPage
 from leaderboard.pages.page import NoRatingsError, Panel, step
+from leaderboard.pages.pairs import Entry, entries
+from leaderboard.pages.rater_kinds.flags import flag_sentences
 from leaderboard.pages.shell import visible
+from leaderboard.pages.standings.table import opponents
 from leaderboard.pages.switches import Switch, list_of
 from leaderboard.pages.wording import on_intervals
-from leaderboard.rater_kinds.flags import flag_sentences
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import (

@@ -18,19 +18,19 @@ from django.views.decorators.vary import vary_on_cookie
 from arena.models import Contestant, Membership, Role, Study
 from arena.pages.permissions import Visitor, may_sign_up, viewable
 from arena.rating import trying
+from leaderboard.answers.asked import CHECKS, SCORES, Known
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.cards import Card, cards
 from leaderboard.pages.dots import Axis
 from leaderboard.pages.format import counted, in_percent, percent
 from leaderboard.pages.kept import MARKS
 from leaderboard.pages.marks import MarksOfAll
+from leaderboard.pages.standings.table import Row, ranks_shown, standing_rows
 from leaderboard.pages.tabs import landing
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.levels import at_level
 from leaderboard.snapshots.presentation import leading_sentence, ranks_written
 from leaderboard.snapshots.settings import Setting, choice_of, parse
-from leaderboard.standings.table import Row, ranks_shown, standing_rows
-from leaderboard.texts.asked import CHECKS, SCORES, Known
 from leaderboard.trust.page import TrustPage
 
 LEADERS: Final = 3

@@ -10,14 +10,14 @@ from typing import Any
 from django.utils import timezone
 
 from arena.models import Study
-from leaderboard.agreement.table import category_names, without_pools
 from leaderboard.judges.measuring import beside, side_by_side
-from leaderboard.judges.spending import spending_of
 from leaderboard.judges.table import Line, lines, spent
 from leaderboard.pages.format import NONE, counted, signed
+from leaderboard.pages.rater_kinds.flags import flags_of
+from leaderboard.pages.rater_kinds.judge_facts import judge_facts
+from leaderboard.pages.rater_kinds.spending import spending_of
 from leaderboard.pages.wording import on_intervals
-from leaderboard.rater_kinds.flags import flags_of
-from leaderboard.rater_kinds.judge_facts import judge_facts
+from leaderboard.raters.agreement.table import category_names, without_pools
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 from leaderboard.snapshots.reading import opinions

@@ -13,17 +13,17 @@ import numpy.typing as npt
 from django.db.models import Q
 
 from arena.models import Comparison, Study
-from leaderboard.agreement.coefficients import agreement
-from leaderboard.bias.content import in_one_order
-from leaderboard.bias.measures import own_family, ratings
 from leaderboard.pages.format import counted
+from leaderboard.pages.rater_kinds.families import kin_of
 from leaderboard.pages.wording import FEWEST_PAIRS
-from leaderboard.rater_kinds.families import kin_of
+from leaderboard.raters.agreement.coefficients import agreement
+from leaderboard.raters.bias.content import in_one_order
+from leaderboard.raters.bias.measures import own_family, ratings
 from leaderboard.snapshots import columns
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.rows import Rows
-from leaderboard.standings.content import standings
+from leaderboard.snapshots.standings import standings
 from leaderboard.stats import Method, StatsError, TieBand
 from leaderboard.stats.checks import IntArray
 from leaderboard.stats.clustered_means import Estimate, mean_estimate, prompt_numbers, share_estimate, sums

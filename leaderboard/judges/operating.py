@@ -12,10 +12,10 @@ from arena.models import Answer, Comparison, Rater, Score, Study
 from arena.pages.operating import show
 from arena.pages.permissions import OperatorRequest, operator
 from judging.models import Judge, JudgeRun
-from leaderboard.agreement.table import with_people
 from leaderboard.models import Snapshot
 from leaderboard.pages.format import number_range, signed
 from leaderboard.pages.wording import FEWEST_PAIRS
+from leaderboard.raters.agreement.table import with_people
 from leaderboard.snapshots.stored import Stored
 
 

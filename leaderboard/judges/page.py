@@ -12,11 +12,6 @@ from django.utils import timezone
 
 from arena.models import Study
 from judging.models import JudgeRun
-from leaderboard.agreement.page import ORDER_BY
-from leaderboard.agreement.table import PEARSON_WITH_MEAN, correlation_table
-from leaderboard.agreement.trust import of_snapshot
-from leaderboard.agreement.verdict import Verdict
-from leaderboard.bias.table import shown, shown_by_scale, told_apart
 from leaderboard.judges import table as side_by_side
 from leaderboard.judges.table import Line, Spending
 from leaderboard.models import Snapshot
@@ -25,11 +20,16 @@ from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.format import counted
 from leaderboard.pages.marks import digests
 from leaderboard.pages.page import NoRatingsError, Page, Panel
+from leaderboard.pages.rater_kinds.choices import check_raters, ending, labels
+from leaderboard.pages.rater_kinds.flags import flags_of, sentences
+from leaderboard.pages.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
 from leaderboard.pages.shell import is_staff
 from leaderboard.pages.wording import on_intervals, with_intervals
-from leaderboard.rater_kinds.flags import flags_of, sentences
-from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
-from leaderboard.rater_kinds.page import check_raters, ending, labels
+from leaderboard.raters.agreement.page import ORDER_BY
+from leaderboard.raters.agreement.table import PEARSON_WITH_MEAN, correlation_table
+from leaderboard.raters.agreement.trust import of_snapshot
+from leaderboard.raters.agreement.verdict import Verdict
+from leaderboard.raters.bias.table import shown, shown_by_scale, told_apart
 from leaderboard.raters.panels import boards_panel, correlation_panel, position_panel, ratings_panel
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import Content
@@ -217,7 +217,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
 
 def _spending(study: Study, content: Content) -> Mapping[str, Spending | None]:
     # Operators alone see what calls cost: the estimates load SciPy, which no other page needs.
-    from leaderboard.judges.spending import spending_of
+    from leaderboard.pages.rater_kinds.spending import spending_of
 
     return spending_of(study, content, float(content["level"]))
 

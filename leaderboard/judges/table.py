@@ -4,14 +4,14 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from leaderboard.agreement.table import PEARSON_WITH_MEAN, same_category
-from leaderboard.bias.table import unscored_words
 from leaderboard.pages.format import NONE, counted, in_points, number, signed
 from leaderboard.pages.table import Cell, DataTable
+from leaderboard.raters.agreement.table import PEARSON_WITH_MEAN, same_category
+from leaderboard.raters.bias.table import unscored_words
 from leaderboard.snapshots.canonical import Content
 
 Spending = Mapping[str, Content | None]
-"""What answers cost, by selector (leaderboard.judges.spending)."""
+"""What answers cost, by selector (leaderboard.pages.rater_kinds.spending)."""
 
 
 @dataclass(frozen=True)

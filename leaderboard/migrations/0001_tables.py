@@ -144,7 +144,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('study', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='comparison_index', to='arena.study')),
                 ('version', models.CharField(help_text='Another one for every index that is made.', max_length=40)),
-                ('payload', models.BinaryField(help_text='As packed by leaderboard.comparisons.index.')),
+                ('payload', models.BinaryField(help_text='As packed by leaderboard.snapshots.comparison_index.')),
             ],
             options={
                 'verbose_name_plural': 'comparison indexes',

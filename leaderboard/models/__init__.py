@@ -247,7 +247,7 @@ class ComparisonIndex(models.Model):
 
     study = models.OneToOneField(Study, models.CASCADE, related_name="comparison_index")
     version = models.CharField(max_length=40, help_text="Another one for every index that is made.")
-    payload = models.BinaryField(help_text="As packed by leaderboard.comparisons.index.")
+    payload = models.BinaryField(help_text="As packed by leaderboard.snapshots.comparison_index.")
 
     class Meta:
         verbose_name_plural = "comparison indexes"

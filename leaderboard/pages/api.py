@@ -15,6 +15,7 @@ from arena.api.http import conditional
 from arena.api.schemas import REFUSALS, ErrorOut, Name
 from arena.models import Study
 from arena.models.querysets import StudyQuerySet
+from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoNumbersError, NotReadyError
 from leaderboard.snapshots.settings import DECLARED, UnknownSettingError
 
@@ -69,6 +70,15 @@ def study_of(request: HttpRequest, slug: str) -> Study:
     if study is None:
         raise HttpError(404, f'Unknown study "{slug}".')
     return study
+
+
+def snapshot_of(request: HttpRequest, snapshot_id: int) -> Snapshot:
+    """Raises HttpError 404 where this caller may not read its study."""
+    found = Snapshot.objects.select_related("study").filter(pk=snapshot_id, study__in=readable(request))
+    snapshot = found.first()
+    if snapshot is None:
+        raise HttpError(404, f"Unknown snapshot {snapshot_id}.")
+    return snapshot
 
 
 def setting_field(name: str, help: str = "") -> Any:

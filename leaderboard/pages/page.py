@@ -19,6 +19,8 @@ MOST_INLINE: Final = 20
 MOST_ROWS: Final = 50
 """A longer table has a page of its own."""
 
+DOWNLOADS_WAIT: Final = "Ratings and answers can be downloaded when rating ends, so that raters stay blind."
+
 TALLEST: Final = 40
 """A higher figure shows its first rows, and the others on demand."""
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from arena.models import Rater, Study
 from arena.models.querysets import left_out_raters
-from leaderboard.comparisons.index import means, preferences, verdicts_of
 from leaderboard.snapshots import columns
+from leaderboard.snapshots.comparison_index import means, preferences, verdicts_of
 
 Array = npt.NDArray[Any]
 

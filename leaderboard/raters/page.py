@@ -9,8 +9,24 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
-from leaderboard.agreement.figure import kinds_map
-from leaderboard.agreement.table import (
+from leaderboard.models import Snapshot
+from leaderboard.pages.figure import MOST_SERIES
+from leaderboard.pages.page import NoRatingsError, Panel, step
+from leaderboard.pages.rater_kinds.choices import (
+    FEW_KINDS,
+    PEOPLE,
+    AboutRaters,
+    Reading,
+    check_raters,
+    choices,
+    listed,
+    one_of,
+)
+from leaderboard.pages.rater_kinds.flags import flag_sentences
+from leaderboard.pages.switches import Switch
+from leaderboard.pages.wording import on_intervals, with_intervals
+from leaderboard.raters.agreement.figure import kinds_map
+from leaderboard.raters.agreement.table import (
     AGREES,
     COEFFICIENTS,
     agrees_table,
@@ -21,24 +37,8 @@ from leaderboard.agreement.table import (
     with_people,
     with_people_by_category,
 )
-from leaderboard.bias.content import Length, Ratings
-from leaderboard.bias.table import shown_by_scale, told_apart
-from leaderboard.models import Snapshot
-from leaderboard.pages.figure import MOST_SERIES
-from leaderboard.pages.page import NoRatingsError, Panel, step
-from leaderboard.pages.switches import Switch
-from leaderboard.pages.wording import on_intervals, with_intervals
-from leaderboard.rater_kinds.flags import flag_sentences
-from leaderboard.rater_kinds.page import (
-    FEW_KINDS,
-    PEOPLE,
-    AboutRaters,
-    Reading,
-    check_raters,
-    choices,
-    listed,
-    one_of,
-)
+from leaderboard.raters.bias.content import Length, Ratings
+from leaderboard.raters.bias.table import shown_by_scale, told_apart
 from leaderboard.raters.panels import (
     boards_panel,
     correlation_panel,

@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from leaderboard.agreement.figure import correlations
-from leaderboard.agreement.table import correlated, without_pools
-from leaderboard.bias.content import ScoreDifferences
-from leaderboard.bias.figure import histogram, position_dots, score_differences
-from leaderboard.bias.table import Shown, position_table, ratings_table, scores_table
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.page import Page, Panel, step
+from leaderboard.pages.standings.figure import intervals
+from leaderboard.pages.standings.table import raters_table
 from leaderboard.pages.table import DataTable
 from leaderboard.pages.wording import with_intervals
+from leaderboard.raters.agreement.figure import correlations
+from leaderboard.raters.agreement.table import correlated, without_pools
+from leaderboard.raters.bias.content import ScoreDifferences
+from leaderboard.raters.bias.figure import histogram, position_dots, score_differences
+from leaderboard.raters.bias.table import Shown, position_table, ratings_table, scores_table
 from leaderboard.snapshots.canonical import Content
-from leaderboard.standings.figure import intervals
-from leaderboard.standings.table import raters_table
 
 OTHER_PEOPLE = "People with each other"
 

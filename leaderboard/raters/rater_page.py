@@ -9,9 +9,16 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Rater, Study
-from leaderboard.agreement.table import UNMIRRORED, between, kappa_table, within_table
-from leaderboard.bias.figure import length_effect, mirrored_histogram
-from leaderboard.bias.table import (
+from leaderboard.models import Snapshot
+from leaderboard.pages.page import Panel
+from leaderboard.pages.rater_kinds.choices import AboutRaters, Reading, check_raters, ending, labels, listed
+from leaderboard.pages.rater_kinds.flags import flag_sentences
+from leaderboard.pages.rater_kinds.judge_facts import JudgeFacts, judge_facts
+from leaderboard.pages.switches import Switch
+from leaderboard.pages.wording import with_intervals
+from leaderboard.raters.agreement.table import UNMIRRORED, between, kappa_table, within_table
+from leaderboard.raters.bias.figure import length_effect, mirrored_histogram
+from leaderboard.raters.bias.table import (
     flips_table,
     length_sentence,
     length_table,
@@ -19,13 +26,6 @@ from leaderboard.bias.table import (
     position_sentences,
     unknown_sentence,
 )
-from leaderboard.models import Snapshot
-from leaderboard.pages.page import Panel
-from leaderboard.pages.switches import Switch
-from leaderboard.pages.wording import with_intervals
-from leaderboard.rater_kinds.flags import flag_sentences
-from leaderboard.rater_kinds.judge_facts import JudgeFacts, judge_facts
-from leaderboard.rater_kinds.page import AboutRaters, Reading, check_raters, ending, labels, listed
 from leaderboard.raters.page import kind
 from leaderboard.raters.panels import scores_panel, without_bias
 from leaderboard.raters.table import Kind, RaterFigure, summary

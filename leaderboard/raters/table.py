@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from leaderboard.bias.content import Flips, Length, Ratings, ScoreDifferences
-from leaderboard.bias.table import Shown, shown, unscored_reasons
 from leaderboard.pages.format import counted, number_range, percent, percent_range, signed
 from leaderboard.pages.table import Cell, DataTable, percent_cell
 from leaderboard.pages.wording import FEWEST_PAIRS
+from leaderboard.raters.bias.content import Flips, Length, Ratings, ScoreDifferences
+from leaderboard.raters.bias.table import Shown, shown, unscored_reasons
 
 Values = Mapping[str, Any]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from leaderboard.agreement.claim import Claim, claim, measured, people_said, said, unsaid
+from leaderboard.pages.claim import Claim, claim, measured, people_said, said, unsaid
 from leaderboard.pages.format import signed, whole_percent
 from leaderboard.pages.wording import (
     FEWEST_PAIRS,

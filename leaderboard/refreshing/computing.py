@@ -16,23 +16,25 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.models import Study
-from leaderboard.agreement.coefficients import agreement
-from leaderboard.agreement.expected import expected_table
-from leaderboard.agreement.two import two_table
 from leaderboard.anchoring.content import anchored_table
-from leaderboard.bias.measures import leanings
-from leaderboard.features import content as features
+from leaderboard.answers.asked import CHECKS, FEATURES, SCORES, AskedOfTexts, Known
+from leaderboard.answers.features import content as features
+from leaderboard.answers.requirements import content as requirements
+from leaderboard.answers.scores import content as scores
 from leaderboard.head_to_head.measuring import head_to_head_table
 from leaderboard.judges.measuring import beside, judges_table
 from leaderboard.models import ComputedView, Snapshot
 from leaderboard.planning.content import plan_table
+from leaderboard.raters.agreement.coefficients import agreement
+from leaderboard.raters.agreement.expected import expected_table
+from leaderboard.raters.agreement.two import two_table
+from leaderboard.raters.bias.measures import leanings
 from leaderboard.refreshing.feature_tables import feature_tables
 from leaderboard.refreshing.text_tables import rankings_of, text_opinions_of
-from leaderboard.requirements import content as requirements
-from leaderboard.scores import content as scores
 from leaderboard.snapshots import columns, on_demand
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.copying import Payloads
+from leaderboard.snapshots.methods import method_at
 from leaderboard.snapshots.presentation import method_beside
 from leaderboard.snapshots.reading import (
     Choice,
@@ -57,13 +59,12 @@ from leaderboard.snapshots.settings import (
     parse_for_trust,
     parse_for_two,
 )
+from leaderboard.snapshots.standings import TIES, inputs_of, matrix_table, published, standings
 from leaderboard.snapshots.study_lock import DeletedError, Hold, still_there
 from leaderboard.snapshots.text_sizes import Texts, texts
-from leaderboard.standings.content import TIES, inputs_of, matrix_table, published, standings
-from leaderboard.stats import METHODOLOGY, EloParameters, Method, Ratings, TieBand
+from leaderboard.stats import METHODOLOGY, EloParameters, Method, Ratings
 from leaderboard.stats.checks import NoGamesError, NotIdentifiedError, ParameterError
 from leaderboard.stats.part_agreement import part_agreement
-from leaderboard.texts.asked import CHECKS, FEATURES, SCORES, AskedOfTexts, Known
 from leaderboard.trust.content import trust_table
 
 logger = logging.getLogger(__name__)
@@ -134,17 +135,6 @@ def any_tables(
     request = _Request(opinions, setting, method_at(setting, method), known, texts, facts)
     shown = {Scope.BOARD: request.board, Scope.CATEGORIES: request.categories, Scope.RATERS: request.raters}
     yield from shown[scope]()
-
-
-def method_at(setting: Setting, method: Method) -> Method:
-    """The method with the ties, level and resampling of a setting."""
-    return replace(
-        method,
-        ties=setting.ties == "on",
-        tie_band=TieBand.parse(setting.band) if setting.band else None,
-        resample=setting.resample,
-        interval=float(setting.level),
-    )
 
 
 @dataclass(frozen=True)

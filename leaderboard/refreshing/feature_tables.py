@@ -8,14 +8,14 @@ from functools import cached_property
 from typing import Any
 
 from arena.models import CompletionFeature, Study
-from leaderboard.features.content import CHOSEN, Asked, Bridge, bridges, every_quality
-from leaderboard.features.from_traces import measure_missing
-from leaderboard.features.reading import TURNS, WHOLE, Quality
-from leaderboard.scores.reading import ScoreRows
+from leaderboard.answers.asked import FEATURES, Known
+from leaderboard.answers.features.content import CHOSEN, Asked, Bridge, bridges, every_quality
+from leaderboard.answers.features.from_traces import measure_missing
+from leaderboard.answers.features.reading import TURNS, WHOLE, Quality
+from leaderboard.answers.scores.reading import ScoreRows
 from leaderboard.snapshots.canonical import Table
 from leaderboard.snapshots.copying import Payloads, digest, kept
 from leaderboard.snapshots.reading import Opinions
-from leaderboard.texts.asked import FEATURES, Known
 
 
 @dataclass(frozen=True, eq=False)

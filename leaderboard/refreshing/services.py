@@ -16,20 +16,23 @@ from django.utils import timezone
 
 from arena.models import Study
 from arena.rating import publication
-from leaderboard.agreement.two import single_people
-from leaderboard.bias.measures import own_family
-from leaderboard.comparisons import stored
+from leaderboard.answers.asked import FEATURES
+from leaderboard.answers.beside_pairs import ranked
 from leaderboard.models import Refresh, Snapshot, SnapshotSlice
 from leaderboard.models.querysets import data_mark, newest_texts, tail, tails, texts_mark
-from leaderboard.rater_kinds.families import kin_of
+from leaderboard.pages.rater_kinds.families import kin_of
+from leaderboard.raters.agreement.two import single_people
+from leaderboard.raters.bias.measures import own_family
 from leaderboard.refreshing import tables
 from leaderboard.refreshing.computing import any_tables
 from leaderboard.refreshing.feature_tables import feature_tables
 from leaderboard.refreshing.stopping import follow, rule_of
 from leaderboard.refreshing.text_tables import by_elo, text_opinions
 from leaderboard.snapshots import columns
+from leaderboard.snapshots import comparison_store as stored
 from leaderboard.snapshots.canonical import FORM, Table
 from leaderboard.snapshots.copying import Payloads
+from leaderboard.snapshots.counts import counts
 from leaderboard.snapshots.freshness import request_refresh
 from leaderboard.snapshots.holding import holds_standings, is_large
 from leaderboard.snapshots.reading import NO_IDS, Opinions, opinions, waiting
@@ -38,8 +41,6 @@ from leaderboard.snapshots.study_lock import DeletedError, held, still_there
 from leaderboard.snapshots.text_sizes import texts
 from leaderboard.stats import METHODOLOGY, Method
 from leaderboard.stats.bootstrap import ROUNDS
-from leaderboard.texts.asked import FEATURES
-from leaderboard.texts.beside_pairs import ranked
 from leaderboard.trust.confidence import confidence_table
 from leaderboard.trust.content import known_table, labelled
 
@@ -177,7 +178,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
 def _counts(study: Study, read: Opinions, method: Method) -> dict[str, Any]:
     """What a snapshot says of the comparisons beside its tables."""
     criteria = {name: read.by_criterion(rows) for name, rows in columns.criteria(study).items()}
-    return tables.counts(read, criteria) | {
+    return counts(read, criteria) | {
         "form": FORM,
         "large": is_large(len(read.raters), len(read.categories), len(read)),
         "own_family": own_families(study, read, method.interval),

@@ -2,77 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from leaderboard.agreement.coefficients import agreement
-from leaderboard.bias.measures import leanings
 from leaderboard.data.counting import data
+from leaderboard.raters.agreement.coefficients import agreement
+from leaderboard.raters.bias.measures import leanings
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.copying import Payloads
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.settings import TrustSetting
+from leaderboard.snapshots.standings import rankings
 from leaderboard.snapshots.text_sizes import Texts
-from leaderboard.standings.content import rankings
 from leaderboard.stats import Method
 from leaderboard.trust.content import known_table
 from leaderboard.trust.trial import Known
 
 Wanted = Callable[[str, str, str, str], bool]
 """Whether standings are: of raters, ties, category and method."""
-
-
-def counts(opinions: Opinions, criteria: Mapping[str, Opinions]) -> dict[str, Any]:
-    """What readers choose from; ``criteria`` are the opinions by each criterion."""
-    in_play = opinions.in_play
-    total, scored, ranked = len(opinions), opinions.scored, opinions.ranked
-    return {
-        "prompts": opinions.prompts,
-        "contestants": len(opinions.names),
-        "in_play": len(in_play),
-        "pairs": len(np.unique(opinions.rows["pair"])),
-        "comparisons": total,
-        "unscored": int(opinions.unscored.sum()),
-        "identical": int(opinions.identical.sum()),
-        "not_ranked": int((scored & ~ranked).sum()),
-        "kinds": dict(sorted(Counter(opinions.kinds[number] for number in in_play).items())),
-        "uncounted": asdict(opinions.uncounted),
-        "categories": [name for name in opinions.categories if name],
-        "criteria": [name for name, rated in criteria.items() if len(rated)],
-        "raters": [
-            {
-                "selector": choice.selector,
-                "label": choice.label,
-                "raters": len(choice.ids),
-                **_used(opinions.by(choice.ids)),
-                "by_criterion": {name: _used(rated.by(choice.ids)) for name, rated in criteria.items()},
-                "simulated": choice.simulated,
-                "panel": choice.panel,
-                "same_as": next(
-                    (one.selector for one in opinions.raters[:number] if one.ids == choice.ids), None
-                ),
-            }
-            for number, choice in enumerate(opinions.raters)
-        ],
-    }
-
-
-def _used(own: Opinions) -> dict[str, Any]:
-    asked = ~own.identical
-    numbers = np.bincount(own.rows["category"][asked], minlength=len(own.categories)).tolist()
-    by_name = zip(own.categories, numbers, strict=True)
-    return {
-        "comparisons": int(asked.sum()),
-        "unscored": int(own.unscored.sum()),
-        "by_category": {name: number for name, number in by_name if name},
-        "points": np.unique(own.rows["points"][asked]).tolist(),
-    }
 
 
 def tables(
@@ -85,7 +36,7 @@ def tables(
 ) -> Iterator[Table]:
     """The tables of a snapshot: raters x ties x category x method, at the parameters of ``method``.
 
-    ``wanted`` says which standings, as for leaderboard.standings.content. What is ``known`` is copied, and
+    ``wanted`` says which standings, as for leaderboard.snapshots.standings. What is ``known`` is copied, and
     grows. Without ``texts`` there are no lengths, and without ``labelled`` no judge is held against right
     answers. Neither tables nor order depend on ``method.threads``.
     """

@@ -13,20 +13,7 @@ from django.db.models import Q
 
 from arena.models import Answer, Score, Study
 from arena.rating.publication import Due, held_back
-from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.requirements import content as requirements
-from leaderboard.requirements.beside_scores import beside_scores
-from leaderboard.requirements.content import Figures
-from leaderboard.requirements.reading import Checked, checked
-from leaderboard.scores import content as scores
-from leaderboard.scores.content import Scored, of_contestants, scored
-from leaderboard.scores.reading import ScoreRows, TextScores, score_rows
-from leaderboard.snapshots.canonical import Table
-from leaderboard.snapshots.copying import Payloads, digest, kept
-from leaderboard.snapshots.reading import Choice, Read, ids_held
-from leaderboard.snapshots.text_sizes import measure_missing
-from leaderboard.stats.gold import UNSCORED
-from leaderboard.texts.asked import (
+from leaderboard.answers.asked import (
     BESIDE_PAIRS,
     BESIDE_SCORES,
     CHECKS,
@@ -36,7 +23,7 @@ from leaderboard.texts.asked import (
     NoOpinionsError,
     enough,
 )
-from leaderboard.texts.beside_pairs import (
+from leaderboard.answers.beside_pairs import (
     Compared,
     Ranked,
     beside_pairs,
@@ -44,6 +31,19 @@ from leaderboard.texts.beside_pairs import (
     ranked,
     ranking_by,
 )
+from leaderboard.answers.requirements import content as requirements
+from leaderboard.answers.requirements.beside_scores import beside_scores
+from leaderboard.answers.requirements.content import Figures
+from leaderboard.answers.requirements.reading import Checked, checked
+from leaderboard.answers.scores import content as scores
+from leaderboard.answers.scores.content import Scored, of_contestants, scored
+from leaderboard.answers.scores.reading import ScoreRows, TextScores, score_rows
+from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.snapshots.canonical import Table
+from leaderboard.snapshots.copying import Payloads, digest, kept
+from leaderboard.snapshots.reading import Choice, Read, ids_held
+from leaderboard.snapshots.text_sizes import measure_missing
+from leaderboard.stats.gold import UNSCORED
 
 Marks = Sequence[Sequence[int]]
 """Number and largest id of the scores, and of the answers, that a snapshot counts."""

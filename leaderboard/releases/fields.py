@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Final, TypeVar
 
-from leaderboard.results.citation import Author
+from leaderboard.pages.citation import Author
 
 LONGEST_VERSION: Final = 50
 LONGEST_NAME: Final = 200

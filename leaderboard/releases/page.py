@@ -13,15 +13,14 @@ from django.shortcuts import render
 from arena.models import Study
 from leaderboard.models import Release, ReleaseBundle, Snapshot
 from leaderboard.pages.cards import comparisons
-from leaderboard.pages.page import Page, Panel
+from leaderboard.pages.citation import Author, Citation
+from leaderboard.pages.page import DOWNLOADS_WAIT, Page, Panel
 from leaderboard.pages.shell import Published, published
+from leaderboard.pages.standings.table import raters_table, standing_rows, standings_table
 from leaderboard.pages.table import DataTable
 from leaderboard.releases.content import USUAL, Board, boards
 from leaderboard.releases.provenance import Part, parts
-from leaderboard.results.citation import Author, Citation
-from leaderboard.results.page import OPEN
 from leaderboard.snapshots.presentation import METHOD_NAMES, leading_sentence, ratings_given, ties_phrase
-from leaderboard.standings.table import raters_table, standing_rows, standings_table
 
 CITATIONS: Final[Mapping[str, str]] = {"cff": "application/yaml", "bib": "application/x-bibtex"}
 """Content types by the ending of the file."""
@@ -118,7 +117,7 @@ class ReleasePage(Page):
     @property
     def open_sentence(self) -> str:
         """Why the bundle cannot be downloaded yet; empty where it can."""
-        return "" if self.study.is_closed else OPEN
+        return "" if self.study.is_closed else DOWNLOADS_WAIT
 
     def _panels(self) -> Iterator[Panel]:
         if self.boards:
@@ -207,7 +206,9 @@ def _bundle(request: HttpRequest, now: Published, number: int) -> HttpResponse:
     release = numbered(now.study, number)
     if not now.study.is_closed:
         page = read(request, now.study, release.snapshot, number=number)
-        return render(request, page.template, {"study": now.study, "page": page, "error": OPEN}, status=403)
+        return render(
+            request, page.template, {"study": now.study, "page": page, "error": DOWNLOADS_WAIT}, status=403
+        )
     content = ReleaseBundle.objects.values_list("content", flat=True).get(release=release)
     response = HttpResponse(bytes(content), content_type="application/zip")
     name = f"{release.slug}-{release.version}-bundle.zip"

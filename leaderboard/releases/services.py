@@ -16,7 +16,7 @@ from leaderboard.models import Refresh, Release, ReleaseBundle, Snapshot
 from leaderboard.models.querysets import data_mark
 from leaderboard.pages.cards import holds_simulated
 from leaderboard.pages.format import counted
-from leaderboard.rater_kinds.flags import flag_sentences
+from leaderboard.pages.rater_kinds.flags import flag_sentences
 from leaderboard.refreshing.services import is_current
 from leaderboard.releases.fields import Fields, FieldsError, read_all, read_changelog, read_doi
 from leaderboard.releases.provenance import by_origin

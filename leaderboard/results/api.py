@@ -10,17 +10,26 @@ from ninja.pagination import paginate
 
 from arena.api.schemas import ErrorOut, Name, written_out
 from arena.models import Comparison, Contestant, Rater
+from leaderboard.answers.asked import CHECKS, FEATURES, SCORES
 from leaderboard.files import published, selection
 from leaderboard.files.selection import rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.pages.api import COMPUTED, MISSING, Pages, Slug, computed, reads, setting_field, study_of
+from leaderboard.pages.api import (
+    COMPUTED,
+    MISSING,
+    Pages,
+    Slug,
+    computed,
+    reads,
+    setting_field,
+    snapshot_of,
+    study_of,
+)
 from leaderboard.pages.page import NotReadyError
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.holding import holds_standings
 from leaderboard.snapshots.settings import SEALED, Scope, Setting
 from leaderboard.snapshots.visible_lengths import WITHHELD, shows, visible_lengths
-from leaderboard.standings.api import snapshot_of
-from leaderboard.texts.asked import CHECKS, FEATURES, SCORES
 
 studies = Router(tags=["results"])
 snapshots = Router(tags=["results"])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from django.http import (
     FileResponse,
@@ -26,14 +26,12 @@ from leaderboard.files.interchange import FORM_NAMES
 from leaderboard.files.views import attachment
 from leaderboard.models import Release, Snapshot, SnapshotSlice
 from leaderboard.pages.cards import rater_sets
+from leaderboard.pages.citation import Author, Citation
 from leaderboard.pages.format import counted
-from leaderboard.pages.page import NotReadyError, Page
+from leaderboard.pages.page import DOWNLOADS_WAIT, NotReadyError, Page
 from leaderboard.pages.shell import Published, described, not_ready, published, visible
 from leaderboard.pages.tabs import OF_TEXTS, TABS
-from leaderboard.results.citation import Author, Citation
 from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS
-
-OPEN: Final = "Ratings and answers can be downloaded when rating ends, so that raters stay blind."
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class ResultsPage(Page):
 
     @property
     def open_sentence(self) -> str:
-        return "" if self.study.is_closed else OPEN
+        return "" if self.study.is_closed else DOWNLOADS_WAIT
 
     @cached_property
     def raters(self) -> dict[str, str]:
@@ -204,7 +202,7 @@ def votes(request: HttpRequest, slug: str, what: str, form: str) -> HttpResponse
     if what not in interchange.VOTES:
         raise Http404("No such file.")
     if not study.is_closed:
-        return _refused(request, study, OPEN)
+        return _refused(request, study, DOWNLOADS_WAIT)
     asked = request.GET.dict()
     try:
         if form == "note":
@@ -219,7 +217,7 @@ def votes(request: HttpRequest, slug: str, what: str, form: str) -> HttpResponse
 def bundle(request: HttpRequest, slug: str) -> HttpResponseBase:
     study = visible(request, slug)
     if not study.is_closed:
-        return _refused(request, study, OPEN)
+        return _refused(request, study, DOWNLOADS_WAIT)
     snapshot = Snapshot.objects.newest(study)
     if snapshot is None:
         raise Http404("This study has no scores yet.")

@@ -329,7 +329,7 @@ def control_sentences(control: Mapping[str, Any]) -> Iterator[str]:
 
 
 def expected_sentence(found: Mapping[str, Any]) -> str:
-    """How expected ratings and those given correlate with people's, from leaderboard.agreement.expected."""
+    """How expected ratings and those given correlate with people's, as counted by raters.agreement."""
     expected, given, difference = (found["pearson"][kind] for kind in ("expected", "given", "difference"))
     if expected["value"] is None or given["value"] is None:
         return ""

@@ -45,13 +45,13 @@ class Scope(StrEnum):
     """How often judges are right; the setting is a TrustSetting."""
 
     REQUIREMENTS = "requirements/"
-    """Which requirements each model meets; the setting is of leaderboard.requirements."""
+    """Which requirements each model meets; the setting is of leaderboard.answers.requirements."""
 
     SCORES = "scores/"
-    """How raters score the answers of each model; the setting is of leaderboard.scores."""
+    """How raters score the answers of each model; the setting is of leaderboard.answers.scores."""
 
     FEATURES = "features/"
-    """Features of answers held against opinions; the setting is of leaderboard.features."""
+    """Features of answers held against opinions; the setting is of leaderboard.answers.features."""
 
     @property
     def has_every_category(self) -> bool:

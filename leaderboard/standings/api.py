@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Field, Query, Router, Schema, Status
-from ninja.errors import HttpError
 from ninja.pagination import paginate
 from pydantic import create_model
 
@@ -22,6 +21,7 @@ from leaderboard.pages.api import (
     readable,
     reads,
     setting_field,
+    snapshot_of,
     study_of,
 )
 from leaderboard.pages.cards import Card, cards
@@ -247,15 +247,6 @@ def list_snapshots(request: HttpRequest, slug: Slug) -> Any:
 def show_snapshot(request: HttpRequest, snapshot_id: int) -> Snapshot:
     """Parameters and counts of a snapshot, and which tables it holds."""
     return snapshot_of(request, snapshot_id)
-
-
-def snapshot_of(request: HttpRequest, snapshot_id: int) -> Snapshot:
-    """Raises HttpError 404 where this caller may not read its study."""
-    found = Snapshot.objects.select_related("study").filter(pk=snapshot_id, study__in=readable(request))
-    snapshot = found.first()
-    if snapshot is None:
-        raise HttpError(404, f"Unknown snapshot {snapshot_id}.")
-    return snapshot
 
 
 def _listed(card: Card) -> StudyOut:

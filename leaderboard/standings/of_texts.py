@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from arena.models import Study
+from leaderboard.answers.asked import Known
+from leaderboard.answers.page import TextsPage
+from leaderboard.answers.requirements.page import RequirementsPage
+from leaderboard.answers.scores.page import ScoresPage
+from leaderboard.answers.table import correlation
 from leaderboard.models import Snapshot
-from leaderboard.requirements.page import RequirementsPage
-from leaderboard.scores.page import ScoresPage
+from leaderboard.pages.standings.rows import OfTexts
 from leaderboard.snapshots.on_demand import Pending
-from leaderboard.standings.rows import OfTexts
-from leaderboard.texts.asked import Known
-from leaderboard.texts.page import TextsPage
-from leaderboard.texts.table import correlation
 
 
 def of_texts(

@@ -12,8 +12,6 @@ from django.urls import reverse
 
 from arena.models import Contestant, Study
 from arena.rating.publication import in_groups, no_people_yet
-from leaderboard.agreement.trust import of_snapshot
-from leaderboard.agreement.verdict import Verdict
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.cards import comparisons, not_rated
 from leaderboard.pages.columns import TableQuery
@@ -28,13 +26,39 @@ from leaderboard.pages.page import (
     Panel,
     step,
 )
+from leaderboard.pages.rater_kinds.flags import Flag, preference_sentence, snapshot_flags
 from leaderboard.pages.setting_page import SettingPage
 from leaderboard.pages.shell import Published, not_ready, published
+from leaderboard.pages.standings.figure import above_map, count_map, has_intervals, intervals, win_rate_map
+from leaderboard.pages.standings.rows import NO_TEXTS, USUAL, About, Entry, OfTexts, StandingsView
+from leaderboard.pages.standings.table import (
+    WILSON_CAUTION,
+    RankTable,
+    Row,
+    above,
+    beside_table,
+    comparable,
+    control_table,
+    count_matrix,
+    differences,
+    effects_table,
+    expected_table,
+    file_rows,
+    moves,
+    rank_table,
+    raters_table,
+    side_sentence,
+    standing_rows,
+    standings_table,
+    win_rates,
+    win_rates_table,
+)
 from leaderboard.pages.switches import Option, Switch
 from leaderboard.pages.table import DataTable, Matrix
 from leaderboard.pages.tabs import OF_TEXTS, landing
 from leaderboard.pages.wording import on_intervals
-from leaderboard.rater_kinds.flags import Flag, preference_sentence, snapshot_flags
+from leaderboard.raters.agreement.trust import of_snapshot
+from leaderboard.raters.agreement.verdict import Verdict
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import Found, find
 from leaderboard.snapshots.on_demand import Pending
@@ -69,30 +93,6 @@ from leaderboard.snapshots.settings import (
     adjusted_words,
 )
 from leaderboard.snapshots.stored import Stored
-from leaderboard.standings.figure import above_map, count_map, has_intervals, intervals, win_rate_map
-from leaderboard.standings.rows import NO_TEXTS, USUAL, About, Entry, OfTexts, StandingsView
-from leaderboard.standings.table import (
-    WILSON_CAUTION,
-    RankTable,
-    Row,
-    above,
-    beside_table,
-    comparable,
-    control_table,
-    count_matrix,
-    differences,
-    effects_table,
-    expected_table,
-    file_rows,
-    moves,
-    rank_table,
-    raters_table,
-    side_sentence,
-    standing_rows,
-    standings_table,
-    win_rates,
-    win_rates_table,
-)
 
 
 @dataclass(frozen=True)

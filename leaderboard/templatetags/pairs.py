@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from arena.models import Study
-from leaderboard.comparisons.pairs import Answer, Entry, Rated, Side
+from leaderboard.pages.pairs import Answer, Entry, Rated, Side
 from leaderboard.templatetags.standings import by_people
 
 register = template.Library()

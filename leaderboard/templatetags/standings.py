@@ -6,10 +6,10 @@ from html import escape
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.categories import page as categories
 from leaderboard.pages.format import NONE
-from leaderboard.standings.rows import WINS, Entry, Line, StandingsView
-from leaderboard.standings.table import RankCell, RankTable
+from leaderboard.pages.standings.rows import WINS, Entry, Line, StandingsView
+from leaderboard.pages.standings.table import RankCell, RankTable
+from leaderboard.standings.categories import page as categories
 
 register = template.Library()
 

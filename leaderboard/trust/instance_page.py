@@ -12,10 +12,10 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
 from arena.models import Comparison, Pair, Rater, Study
-from leaderboard.comparisons.page import LARGEST_ID
-from leaderboard.comparisons.texts import ShownPair
 from leaderboard.models import Snapshot
+from leaderboard.pages.pairs import LARGEST_ID
 from leaderboard.pages.shell import Published
+from leaderboard.pages.shown_pair import ShownPair
 from leaderboard.trust import tags
 from leaderboard.trust.judge_page import (
     JudgePage,

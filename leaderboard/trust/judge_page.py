@@ -18,7 +18,7 @@ from arena.models import Study
 from arena.pages.permissions import can_operate
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import NoNumbersError, NoRatingsError, Page
-from leaderboard.rater_kinds.page import ending, one_of
+from leaderboard.pages.rater_kinds.choices import ending, one_of
 from leaderboard.snapshots.settings import LABELS
 from leaderboard.stats.checks import BoolArray, IntArray
 from leaderboard.stats.gold import FIRST, NOT_ASKED, SECOND, TIE, UNSCORED

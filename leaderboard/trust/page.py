@@ -19,10 +19,10 @@ from leaderboard.pages.columns import Column, Heading, Order, TableQuery
 from leaderboard.pages.dots import Axis
 from leaderboard.pages.figure import MOST_ON_A_PHONE
 from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel, step
+from leaderboard.pages.rater_kinds.choices import labels, one_of
+from leaderboard.pages.rater_kinds.judge_facts import facts_of_judges
 from leaderboard.pages.switches import Option, Switch
 from leaderboard.pages.wording import gives_interval, on_intervals
-from leaderboard.rater_kinds.judge_facts import facts_of_judges
-from leaderboard.rater_kinds.page import labels, one_of
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import (
@@ -309,7 +309,7 @@ class TrustPage(Page):
                 seconds[slug] = _PER * facts.seconds * (2 if own.get("both") else 1)
         if self.operator:
             # Operators alone see what calls cost: the estimates load SciPy, which no other page needs.
-            from leaderboard.judges.spending import spending_of
+            from leaderboard.pages.rater_kinds.spending import spending_of
 
             raters = {"raters": [{"selector": selector} for selector in slugs]}
             for selector, spent in spending_of(self.study, raters, self.level).items():

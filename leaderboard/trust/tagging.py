@@ -1,7 +1,5 @@
 """Operators tag the errors of judges, and say which tags to choose from."""
 
-from typing import Final
-
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -12,9 +10,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from arena.models import Comparison, Pair, Rater
 from arena.pages.operating import INVALID
 from arena.pages.permissions import OperatorRequest, operator
+from leaderboard.pages.pairs import LARGEST_ID
 from leaderboard.trust import tags
-
-LARGEST_ID: Final = 2**63 - 1
 
 
 @require_POST

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from arena.models import Study
 from arena.people.rater_data import pseudonym
-from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
+from leaderboard.pages.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.settings import PEOPLE
 from leaderboard.stats.bootstrap import ROUNDS

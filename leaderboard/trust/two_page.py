@@ -17,9 +17,9 @@ from arena.models import Pair, Study
 from leaderboard.models import Snapshot
 from leaderboard.pages.format import counted, probability
 from leaderboard.pages.page import NoNumbersError, Page
+from leaderboard.pages.rater_kinds.choices import choices, ending, one_of
+from leaderboard.pages.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
 from leaderboard.pages.switches import Switch
-from leaderboard.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
-from leaderboard.rater_kinds.page import choices, ending, one_of
 from leaderboard.stats.checks import BoolArray, IntArray
 from leaderboard.stats.multiplicity import holm
 from leaderboard.stats.paired_shares import mcnemar

@@ -17,10 +17,10 @@ from arena.models import Pair, Study
 from leaderboard.models import Snapshot
 from leaderboard.pages.format import counted
 from leaderboard.pages.page import NoNumbersError
+from leaderboard.pages.rater_kinds.choices import choices
 from leaderboard.pages.shell import Published
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.table import DataTable
-from leaderboard.rater_kinds.page import choices
 from leaderboard.snapshots.settings import UnknownSettingError
 from leaderboard.trust import tags
 from leaderboard.trust.errors import ORDERS

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from leaderboard.agreement.coefficients import agreement
+from leaderboard.raters.agreement.coefficients import agreement
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.stats import Method
 

@@ -17,9 +17,9 @@ from scipy import stats
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 
 from arena.models import Study
-from leaderboard.agreement.coefficients import agreement
 from leaderboard.anchoring.content import data_of_study
 from leaderboard.models import SnapshotSlice
+from leaderboard.raters.agreement.coefficients import agreement
 from leaderboard.refreshing import services
 from leaderboard.snapshots.presentation import findings
 from leaderboard.snapshots.reading import opinions

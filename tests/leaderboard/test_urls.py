@@ -9,7 +9,7 @@ FOR_WORKERS = (
     "leaderboard.stats",
     "leaderboard.refreshing",
     "leaderboard.snapshots.reading",
-    "leaderboard.standings.content",
+    "leaderboard.snapshots.standings",
     "leaderboard.terminal.votes",
 )
 

@@ -7,7 +7,13 @@ from django.core.management import CommandError, call_command
 
 from arena.models import CompletionFeature, Reference
 from arena.texts.dialogue import dialogue
-from leaderboard.local_features.model import Dropout, LocalModel, LocalModelError, TooLongError, Wanted
+from leaderboard.answers.local_features.model import (
+    Dropout,
+    LocalModel,
+    LocalModelError,
+    TooLongError,
+    Wanted,
+)
 from leaderboard.stats import distribution_features, token_features
 from tests import factories as make
 from tests.local.llama import log_softmax
@@ -73,7 +79,7 @@ def test_every_number_of_a_reading_is_that_of_a_slow_reference(model, slow):
 
 def test_what_is_computed_in_parts_is_what_is_computed_at_once(model, monkeypatch):
     whole = model.read(BEFORE, ANSWER, Wanted())
-    monkeypatch.setattr("leaderboard.local_features.model.AT_ONCE", 2 * 300)
+    monkeypatch.setattr("leaderboard.answers.local_features.model.AT_ONCE", 2 * 300)
     parts = model.read(BEFORE, ANSWER, Wanted())
     np.testing.assert_allclose(parts.entropy, whole.entropy, rtol=1e-6)
     np.testing.assert_array_equal(parts.log_p, whole.log_p)

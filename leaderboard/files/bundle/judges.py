@@ -11,7 +11,7 @@ from judging.judges.services import JudgeError
 from judging.models import Judge, Panel
 from judging.protocols.protocol import UnknownProtocolError
 from judging.spending.purses import prices_of
-from leaderboard.rater_kinds.judge_facts import PUBLIC_OPTIONS
+from leaderboard.pages.rater_kinds.judge_facts import PUBLIC_OPTIONS
 
 
 def configurations(raters: Iterable[int]) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from django.db.models import Q
 
 from arena.data.interchange import question
 from arena.models import Completion, Prompt, Study
+from leaderboard.answers.asked import CHECKS, FEATURES, SCORES
 from leaderboard.data.left_out import left_out_by_reason
 from leaderboard.files.bundle import archive
 from leaderboard.files.bundle.archive import BundleError, Writer, line_of, place_of, pretty, sha256
@@ -36,7 +37,6 @@ from leaderboard.snapshots.copying import Payloads
 from leaderboard.snapshots.reading import opinions_of
 from leaderboard.snapshots.settings import CONFIDENCE, SEALED
 from leaderboard.snapshots.text_sizes import texts
-from leaderboard.texts.asked import CHECKS, FEATURES, SCORES
 from leaderboard.trust.content import labelled
 
 

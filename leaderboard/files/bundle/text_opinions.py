@@ -16,11 +16,11 @@ from arena.data.interchange import question
 from arena.files.writing import GUARDED
 from arena.models import Completion, CompletionFeature, Question, Study
 from arena.rules.feature_names import LARGEST, fault
+from leaderboard.answers.requirements.reading import VALUES, Checked, Requirement, Said, gathered
+from leaderboard.answers.scores.reading import ScoreRow, ScoreRows
 from leaderboard.files.bundle.archive import BundleError, sha256
 from leaderboard.files.bundle.arrays import AT_MOST, AT_ONCE, lines_csv
 from leaderboard.files.selection import rater_names
-from leaderboard.requirements.reading import VALUES, Checked, Requirement, Said, gathered
-from leaderboard.scores.reading import ScoreRow, ScoreRows
 from leaderboard.snapshots.canonical import canonical
 from leaderboard.snapshots.reading import Choice
 from leaderboard.stats.gold import NOT_ASKED

@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from arena.management.command import ArenaCommand
-from leaderboard.agreement.report import as_json, as_text, report
+from leaderboard.raters.agreement.report import as_json, as_text, report
 from leaderboard.snapshots.settings import UnknownSettingError
 from leaderboard.stats import Method
 from leaderboard.stats.checks import ParameterError

@@ -6,11 +6,11 @@ from django.core.management.base import CommandError
 
 from arena.management.command import ArenaCommand
 from arena.rules.feature_names import Variant
-from leaderboard.features.content import NoFeatureError, as_printed, bridges
-from leaderboard.features.from_traces import measure_missing
-from leaderboard.features.reading import TURNS, WHOLE
-from leaderboard.features.report import as_text
-from leaderboard.scores.reading import score_rows
+from leaderboard.answers.features.content import NoFeatureError, as_printed, bridges
+from leaderboard.answers.features.from_traces import measure_missing
+from leaderboard.answers.features.reading import TURNS, WHOLE
+from leaderboard.answers.features.report import as_text
+from leaderboard.answers.scores.reading import score_rows
 from leaderboard.snapshots.reading import opinions
 from leaderboard.terminal.options import FORMATS, choice, study_named
 

@@ -13,7 +13,7 @@ from arena.process.environment import UNUSABLE
 from leaderboard.head_to_head.measuring import anchored_difference, described, difference_of
 from leaderboard.head_to_head.verdict import Decision, MarginError, Verdict, margin_of
 from leaderboard.models import Snapshot
-from leaderboard.rater_kinds.flags import flag_sentences
+from leaderboard.pages.rater_kinds.flags import flag_sentences
 from leaderboard.snapshots.reading import opinions
 from leaderboard.stats import EloParameters, Method
 from leaderboard.stats.head_to_head import METHODS

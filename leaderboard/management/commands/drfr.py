@@ -5,12 +5,12 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from arena.management.command import ArenaCommand
-from leaderboard.requirements.content import drfr
-from leaderboard.requirements.reading import checked
-from leaderboard.requirements.report import as_text
+from leaderboard.answers.asked import NoOpinionsError
+from leaderboard.answers.requirements.content import drfr
+from leaderboard.answers.requirements.reading import checked
+from leaderboard.answers.requirements.report import as_text
 from leaderboard.stats.requirements import MISSING
 from leaderboard.terminal.options import FORMATS, choice, names, study_named
-from leaderboard.texts.asked import NoOpinionsError
 
 
 class Command(ArenaCommand):

@@ -6,8 +6,8 @@ from django.core.management.base import CommandError
 
 from arena.management.command import ArenaCommand
 from arena.models import Completion
-from leaderboard.local_features.measuring import Measuring, Summary
-from leaderboard.local_features.model import Dropout, LocalModel, LocalModelError, Wanted
+from leaderboard.answers.local_features.measuring import Measuring, Summary
+from leaderboard.answers.local_features.model import Dropout, LocalModel, LocalModelError, Wanted
 from leaderboard.pages.format import counted
 from leaderboard.pages.wording import enumerated
 from leaderboard.terminal.options import flag, number, study_named

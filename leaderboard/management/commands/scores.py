@@ -6,12 +6,12 @@ from django.core.management.base import CommandError
 
 from arena.management.command import ArenaCommand
 from arena.pages.counts import is_number
-from leaderboard.scores.content import Asked, as_printed, scored
-from leaderboard.scores.reading import text_scores
-from leaderboard.scores.report import as_text
+from leaderboard.answers.asked import NoOpinionsError
+from leaderboard.answers.scores.content import Asked, as_printed, scored
+from leaderboard.answers.scores.reading import text_scores
+from leaderboard.answers.scores.report import as_text
 from leaderboard.snapshots.text_sizes import measure_missing
 from leaderboard.terminal.options import FORMATS, choice, names, study_named
-from leaderboard.texts.asked import NoOpinionsError
 
 
 class Command(ArenaCommand):

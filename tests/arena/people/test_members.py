@@ -7,7 +7,7 @@ from arena.models.querysets import left_out_raters
 from arena.people.members import MemberError, decide
 from arena.rating.assignments import claim
 from leaderboard.files.selection import Selection
-from leaderboard.refreshing.tables import counts
+from leaderboard.snapshots.counts import counts
 from leaderboard.snapshots.reading import opinions
 from tests import factories as make
 from tests.leaderboard.rows import HandMade

@@ -16,7 +16,7 @@ from judging.models.writing import NO_TRACE, errors_of
 from judging.writing import reading, services
 from judging.writing.probing import gifts, probe
 from judging.writing.wanted import Kind, Wanted
-from leaderboard.features.from_traces import measure_missing
+from leaderboard.answers.features.from_traces import measure_missing
 from tests import factories as make
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.endpoints.worded import WordModel

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.comparisons import index
-from leaderboard.comparisons.index import (
+from leaderboard.snapshots import comparison_index as index
+from leaderboard.snapshots.comparison_index import (
     FLIPPED,
     PEOPLE_DIFFER,
     REASONS,

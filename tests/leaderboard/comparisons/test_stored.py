@@ -1,10 +1,10 @@
 import pytest
 from django.utils import timezone
 
-from leaderboard.comparisons import stored
-from leaderboard.comparisons.index import Question, places
 from leaderboard.models import ComparisonIndex
 from leaderboard.refreshing import services
+from leaderboard.snapshots import comparison_store as stored
+from leaderboard.snapshots.comparison_index import Question, places
 from tests.leaderboard.rows import HandMade
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]

@@ -1,9 +1,9 @@
-from leaderboard.bias.figure import histogram
-from leaderboard.bias.table import Shown
 from leaderboard.pages.figure import SERIES, axis_on_top, label, painted
+from leaderboard.pages.standings.figure import above_map, count_map, intervals, win_rate_map
+from leaderboard.pages.standings.table import count_matrix, win_rates
 from leaderboard.pages.table import Matrix
-from leaderboard.standings.figure import above_map, count_map, intervals, win_rate_map
-from leaderboard.standings.table import count_matrix, win_rates
+from leaderboard.raters.bias.figure import histogram
+from leaderboard.raters.bias.table import Shown
 from tests.leaderboard.standings.test_table import MATRIX, standing, standings
 
 

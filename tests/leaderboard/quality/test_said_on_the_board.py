@@ -2,7 +2,7 @@ import pytest
 from django.urls import reverse
 
 from arena.people.members import decide
-from leaderboard.comparisons.pairs import entries
+from leaderboard.pages.pairs import entries
 from leaderboard.refreshing import services
 from tests import factories as make
 from tests.leaderboard.rows import HandMade

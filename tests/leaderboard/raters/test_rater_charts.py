@@ -1,16 +1,16 @@
 import pytest
 
-from leaderboard.agreement.figure import confusion, correlations, kinds_map, preferences
-from leaderboard.agreement.table import correlated
-from leaderboard.bias.figure import (
+from leaderboard.pages.table import Matrix
+from leaderboard.raters.agreement.figure import confusion, correlations, kinds_map, preferences
+from leaderboard.raters.agreement.table import correlated
+from leaderboard.raters.bias.figure import (
     histogram,
     length_effect,
     mirrored_histogram,
     position_dots,
     score_differences,
 )
-from leaderboard.bias.table import Shown, ratings_table, shown_by_scale
-from leaderboard.pages.table import Matrix
+from leaderboard.raters.bias.table import Shown, ratings_table, shown_by_scale
 from tests.leaderboard import rater_payloads as payloads
 
 PEOPLE = Shown("People", (6, 1, 3), {}, 2 / 3, 1.7, payloads.position(share_first=0.6))

@@ -2,7 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.agreement.table import (
+from leaderboard.pages import format, wording
+from leaderboard.pages.rater_kinds import families
+from leaderboard.raters.agreement.table import (
     between,
     correlated,
     kappa_table,
@@ -13,15 +15,13 @@ from leaderboard.agreement.table import (
     within_table,
     without_pools,
 )
-from leaderboard.bias.table import (
+from leaderboard.raters.bias.table import (
     length_sentence,
     position_sentences,
     scores_table,
     shown,
     told_apart,
 )
-from leaderboard.pages import format, wording
-from leaderboard.rater_kinds import families
 from leaderboard.raters.table import Kind, summary
 from leaderboard.raters.verdict import of_one
 from tests.leaderboard import rater_payloads as payloads

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from leaderboard.bias.table import position_sentences
+from leaderboard.raters.bias.table import position_sentences
 from leaderboard.raters.table import Kind
 from leaderboard.raters.verdict import of_one, verdict
 from tests.leaderboard import rater_payloads as payloads

@@ -8,11 +8,11 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.agreement.verdict import Verdict
 from leaderboard.files.bundle import making
 from leaderboard.files.bundle.archive import Reader
 from leaderboard.files.bundle.recomputing import recompute
 from leaderboard.models import SnapshotSlice
+from leaderboard.raters.agreement.verdict import Verdict
 from leaderboard.refreshing import services
 from leaderboard.refreshing.computing import compute_next
 from leaderboard.snapshots import holding

@@ -4,14 +4,14 @@ from decimal import Decimal
 import pytest
 
 from arena.models import Pair, Rater
-from leaderboard.bias.measures import ratings
 from leaderboard.comparisons.filters import ANSWERS
-from leaderboard.comparisons.index import Question, build, places
 from leaderboard.data.counting import _unscored
 from leaderboard.data.table import unscored_table
 from leaderboard.files.bundle.arrays import facts_json, opinions_from, rows_csv
 from leaderboard.files.interchange import vote_file
-from leaderboard.refreshing.tables import counts
+from leaderboard.raters.bias.measures import ratings
+from leaderboard.snapshots.comparison_index import Question, build, places
+from leaderboard.snapshots.counts import counts
 from leaderboard.snapshots.reading import opinions
 from tests.factories import make_comparison, make_completion, make_judge, make_prompt, make_small_study
 

@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.agreement.verdict import Verdict
 from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.raters.agreement.verdict import Verdict
 from leaderboard.refreshing import services, tables
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.settings import Scope, Setting

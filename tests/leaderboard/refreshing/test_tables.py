@@ -2,8 +2,9 @@ import json
 
 import pytest
 
-from leaderboard.agreement.coefficients import agreement
+from leaderboard.raters.agreement.coefficients import agreement
 from leaderboard.refreshing import tables
+from leaderboard.snapshots.counts import counts
 from leaderboard.snapshots.reading import opinions
 from leaderboard.stats import Method
 from tests.leaderboard.rows import HandMade
@@ -163,7 +164,7 @@ def test_unscored_replies_and_none_at_all():
 def test_the_counts_of_the_header(made):
     judge = made.judge("strict", simulated=True)
     made.rate("alpha", "beta", 3, rater=judge)
-    found = tables.counts(opinions(made.study), {})
+    found = counts(opinions(made.study), {})
     assert found["prompts"] == 2
     assert (found["contestants"], found["in_play"], found["pairs"]) == (3, 3, 3)
     assert (found["comparisons"], found["unscored"], found["not_ranked"]) == (6, 1, 0)

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leaderboard.pages.citation import Author
 from leaderboard.releases.fields import Fields, FieldsError, read_author, read_doi, read_orcid
-from leaderboard.results.citation import Author
 
 ORCID = "0000-0002-1825-0097"
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 import yaml
 
-from leaderboard.results.citation import Author, Citation
+from leaderboard.pages.citation import Author, Citation
 
 HOSTILE = 'a "quoted" {brace \\ % & $ # _ ~ ^ : - [x] \x07\ufeff\u2028 <b>é漢'
 

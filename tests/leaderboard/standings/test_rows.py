@@ -1,8 +1,8 @@
 import pytest
 
 from leaderboard.pages.columns import TableQuery
-from leaderboard.standings.rows import USUAL, About, Entry, StandingsView, moved_text
-from leaderboard.standings.table import standing_rows
+from leaderboard.pages.standings.rows import USUAL, About, Entry, StandingsView, moved_text
+from leaderboard.pages.standings.table import standing_rows
 from leaderboard.templatetags.standings import standing_rows as html_rows
 from tests.leaderboard.standings.test_table import standing, standings
 

@@ -6,10 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from leaderboard.agreement.table import correlation_table
-from leaderboard.bias.table import ratings_table, shown_by_scale
-from leaderboard.pages.table import DataTable
-from leaderboard.standings.table import (
+from leaderboard.pages.standings.table import (
     count_matrix,
     moves,
     provisional,
@@ -23,6 +20,9 @@ from leaderboard.standings.table import (
     win_rates,
     win_rates_table,
 )
+from leaderboard.pages.table import DataTable
+from leaderboard.raters.agreement.table import correlation_table
+from leaderboard.raters.bias.table import ratings_table, shown_by_scale
 
 
 def standing(name, rating, **more):

@@ -1,0 +1,231 @@
+import numpy as np
+import pytest
+from django.utils import timezone
+from scipy import stats
+
+from arena.models import CompletionFeature, Rater
+from leaderboard.models import ComputedView, SnapshotSlice
+from leaderboard.refreshing.services import refresh
+from tests import factories
+from tests.leaderboard.answers.features.studies import measured_study, study_of_turns
+from tests.leaderboard.reading import computed, records, words
+
+pytestmark = pytest.mark.django_db
+
+ENTROPY = {
+    "Ada": [1.0, 1.5, 0.5, 2.0, 1.2, 0.9],
+    "Bob": [3.0, 2.5, 2.0, 1.0, 2.2, 3.1],
+    "Cleo": [2.0, 2.2, 1.0, 1.6, 2.9, 1.1],
+}
+SAID = {
+    "p": {("Ada", "Bob"): [1, 2, 3, 6, 1, 2], ("Bob", "Cleo"): [7, 5, 6, 3, 4, 8]},
+    "judge": {("Ada", "Cleo"): [2, 2, 5, 3, 1, 6]},
+}
+
+
+def closed_study(**more):
+    study = {"slug": "measured", "visibility": "public", "closed_at": timezone.now()}
+    made = measured_study(
+        ENTROPY, SAID, {"judge": {"Ada": [5, 4, 4, 2, 5, 4], "Bob": [1, 2, 2, 4, 1, 1]}}, **study | more
+    )
+    for each in list(CompletionFeature.objects.all()):
+        factories.make_feature(completion=each.completion, name="mean_logprob", value=-each.value)
+    return made
+
+
+@pytest.fixture(scope="module")
+def shared(shared_rows, rounds):
+    study = closed_study()
+    refresh(study)
+    return study
+
+
+@pytest.fixture
+def study(made):
+    return made
+
+
+def page_of(client, study, query="", **headers):
+    if not study.snapshots.exists():
+        refresh(study)
+    return computed(client, study, f"/studies/{study.slug}/features/{query}", **headers).context["page"]
+
+
+def test_the_page_says_what_a_feature_is_worth(client, study):
+    page = page_of(client, study)
+    assert [option.label for option in page.switches[0].options] == ["People", "Judge", "Judge, text scores"]
+    assert [option.label for option in page.switches[1].options] == ["Mean log-probability", "Entropy"]
+    assert page.verdict[0].startswith("Spearman’s correlation of Mean log-probability and People is 0.")
+    assert page.verdict[1].startswith("Among the answers of a single model it ranges from ")
+    own = [row["Spearman"] for row in records(client, page.panel("models").csv_url)]
+    assert [f"{float(value):.2f}" for value in sorted(own)] == ["0.15", "0.43", "0.97"]
+    assert "it ranges from 0.15 to 0.97. " in page.verdict[1]
+    assert " The feature picks the preferred answer in " in page.verdict[1]
+    assert "chance would be 50%" in page.verdict[1]
+    slugs = ["correlations", "pairs", "models", "answers", "deciles", "standings", "weakest"]
+    assert [panel.slug for panel in page.panels] == slugs
+    for panel in page.panels:
+        assert panel.slug == "weakest" or client.get(panel.figure_url).status_code == 200
+        assert records(client, panel.csv_url)
+
+
+def test_another_feature_and_other_raters_are_asked_for(client, study):
+    page = page_of(client, study, "?raters=judge:judge&feature=entropy")
+    assert page.filters == "Judge, Entropy"
+    assert page.content["feature"]["name"] == "entropy"
+    assert ComputedView.objects.count() == 1  # the first feature is stored with the snapshot, others are not
+    (stored,) = SnapshotSlice.objects.filter(kind="features", raters="judge:judge", method="")
+    assert page.content["features"] == stored.content["features"]
+    assert page.query == "?raters=judge%3Ajudge&feature=entropy"
+    by_name = {each["feature"]["name"]: each["correlation"]["pearson"] for each in page.content["features"]}
+    assert by_name["entropy"] == -by_name["mean_logprob"] == page.content["correlation"]["pearson"]
+    assert client.get("/studies/measured/features/?feature=x").status_code == 404
+
+
+def test_variants_and_sources_are_chosen_and_never_mixed(client, study):
+    for each in list(CompletionFeature.objects.filter(name="entropy")):
+        factories.make_feature(completion=each.completion, variant="released", value=-each.value)
+        factories.make_feature(completion=each.completion, variant="released", source="b", value=each.value)
+    refresh(study)
+    page = page_of(client, study, "?feature=entropy&variant=released&source=b")
+    assert [switch.label for switch in page.switches] == ["Compared with", "Feature", "Variant", "Source"]
+    assert page.asked.series(page.known.features) == ("entropy", "released", "b", "0")
+    assert [option.query for option in page.switches[2].options] == [
+        "?raters=people&feature=entropy",
+        "?raters=people&feature=entropy&variant=released",
+    ]
+    assert any("code released with the paper" in notice for notice in page.notices)
+    names = [row["Feature"] for row in records(client, page.panel("correlations").csv_url)]
+    assert names[2:] == ["Entropy (released)", "Entropy (released, b)"]
+    # Of what the released code computes nothing is expected, so no answer is called weak and none picked.
+    assert (page.weakest, page.panel("weakest")) == ([], None)
+    assert "The answer with the higher value is preferred in " in page.verdict[1]
+    sides = [row["Expected of better answers"] for row in records(client, page.panel("pairs").csv_url)]
+    assert sides == ["higher", "lower", "not known", "not known"]
+    told = "Of Entropy (released) and Entropy (released, b) it is how often the higher value is preferred."
+    assert page.panel("pairs").note.endswith(told)
+    assert page.panel("standings").note.startswith("Whether better answers have higher or lower")
+
+
+def test_the_weakest_answers_come_first_and_lead_to_where_they_can_be_read(client, study):
+    page = page_of(client, study, "?feature=entropy")
+    assert [(row.contestant, row.value) for row in page.weakest[:2]] == [("Bob", "3.100"), ("Bob", "3.000")]
+    assert page.weakest[0].prompt == "p5"
+    address = page.weakest[0].address
+    assert address.startswith("/studies/measured/comparisons/")
+    assert client.get(address).status_code == 200
+    text = page.content["weakest"][0]["text"]
+    completion = CompletionFeature.objects.filter(completion=text).first().completion
+    factories.make_answer(completion=completion)
+    refresh(study)
+    page = page_of(client, study, "?feature=entropy")
+    assert page.weakest[0].address == f"/studies/measured/requirements/texts/{text}/"
+
+
+def test_until_the_study_closes_nothing_tells_of_single_answers(client, admin_client, study):
+    type(study).objects.update(closed_at=None)
+    refresh(study)
+    page = page_of(client, study)
+    assert "nothing" not in page.content
+    assert [page.content[name] for name in ("deciles", "weakest", "points")] == [[], [], []]
+    assert [each["contestant"] for each in page.content["contestants"]] == [
+        "Bob"
+    ]  # the others have 6 ratings
+    few = page_of(client, study, "?raters=judge:judge")
+    assert few.content["pairs"] is None  # six pairs
+    assert client.get("/api/v1/studies/measured/features/").json()["deciles"] == []
+    assert client.get("/api/v1/studies/measured/tables/features/").status_code == 404
+    assert page_of(admin_client, study).content["points"]
+
+
+def test_few_opinions_stay_hidden_until_the_study_closes(client):
+    made = measured_study(
+        {"Ada": [1, 2, 4], "Bob": [3, 2, 1]}, {"q": {("Ada", "Bob"): [1, 2, 3]}}, visibility="public"
+    )
+    assert "fewer than 10 opinions are given" in page_of(client, made).nothing.lower()
+
+
+@pytest.mark.parametrize(
+    ("features", "said", "sentence"),
+    [
+        ({"Ada": [1]}, {}, "Nobody has rated an answer that has features yet."),
+        (
+            {"Ada": [None, 1], "Bob": [None, None]},
+            {"q": {("Ada", "Bob"): [1, None]}},
+            "No answer has both Entropy",
+        ),
+        ({"Ada": [1], "Bob": [2]}, {"q": {("Ada", "Bob"): [1]}}, "fewer than 3 answers"),
+    ],
+)
+def test_empty_states_say_why(client, features, said, sentence):
+    made = measured_study(features, said, visibility="public", closed_at=timezone.now())
+    page_of(client, made)
+    assert sentence in words(client.get(f"/studies/{made.slug}/features/"))
+
+
+def test_answers_to_one_prompt_have_no_intervals(client):
+    features, said = {"Ada": [1], "Bob": [3], "Cleo": [2]}, {"q": {("Ada", "Bob"): [1], ("Bob", "Cleo"): [6]}}
+    made = measured_study(features, said, visibility="public", closed_at=timezone.now())
+    page = page_of(client, made)
+    assert "All answers are to one prompt, so there are no intervals." in page.notices
+    assert page.content["correlation"]["spearman_low"] is None
+
+
+def test_simulated_raters_say_so(client, study):
+    Rater.objects.filter(slug="judge").update(simulated=True)
+    refresh(study)
+    page = page_of(client, study, "?raters=judge:judge")
+    assert "Judge (simulated)" in page.verdict[0]
+    assert page.simulated
+
+
+def test_tables_are_copied_while_nothing_changes(study, monkeypatch):
+    first = refresh(study).snapshot
+    factories.make_score(completion=CompletionFeature.objects.first().completion, value=3)
+    monkeypatch.setattr(
+        "leaderboard.answers.features.content.feature_correlation", lambda *given: made.append(given)
+    )
+    made = []
+    monkeypatch.setattr(
+        "leaderboard.answers.features.content.Worth._correlation", lambda *given: made.append(1) or {}
+    )
+    second = refresh(study).snapshot
+    tables = SnapshotSlice.objects.filter(kind="features").exclude(raters="scores:people")
+    payloads = [
+        dict(tables.filter(snapshot=each).values_list("inputs", "payload")) for each in (first, second)
+    ]
+    assert payloads[0] == payloads[1]
+    assert made  # of the new scores
+
+
+def test_turns_are_chosen_and_the_api_has_them(client):
+    rng = np.random.default_rng(3)
+    values, scores = rng.normal(size=(2, 6, 2)), rng.integers(1, 11, size=(2, 6, 2))
+    of = [dict(zip(("Ada", "Bob"), each.tolist(), strict=True)) for each in (values, scores)]
+    made = study_of_turns(*of, "judged", slug="turns", visibility="public", closed_at=timezone.now())
+    page = page_of(client, made)
+    assert page.known.given == 24
+    assert ">Features</a>" in client.get("/studies/turns/scores/").content.decode()
+    assert page.verdict[0].startswith(
+        "Spearman’s correlation of Entropy, all turns and Judged, text scores is "
+    )
+    assert " over 24 turns" in page.verdict[0]
+    assert [(each.label, len(each.options)) for each in page.switches] == [("Turn", 3)]
+    assert [option.label for option in page.switches[0].options] == ["All turns", "1", "2"]
+    assert page.weakest[0].prompt.endswith((", turn 1", ", turn 2"))
+    names = [row["Feature"] for row in records(client, page.panel("correlations").csv_url)]
+    assert names == ["Entropy, all turns", "Entropy, turn 1", "Entropy, turn 2"]
+    second = page_of(client, made, "?turn=2")
+    assert second.filters == "turn 2"
+    assert " over 12 answers" in second.verdict[0]
+    assert {row.prompt[-8:] for row in second.weakest} == {", turn 2"}
+    found = client.get("/api/v1/studies/turns/features/", {"turn": "2"}).json()
+    expected = stats.spearmanr(values[..., 1].ravel(), scores[..., 1].ravel()).statistic
+    assert found["correlation"]["spearman"] == pytest.approx(expected, abs=1e-6)
+    assert (found["feature"]["turn"], found["parameters"]["turn"]) == ("2", "2")
+
+
+def test_features_of_turns_that_nobody_scored_say_what_is_missing(client):
+    made = measured_study({"Ada": [None]}, {}, visibility="public", closed_at=timezone.now())
+    factories.make_feature(completion=made.contestants.get().completions.get(), turn=1)
+    assert "The features are of single turns, which nobody has scored yet;" in page_of(client, made).nothing
