@@ -16,7 +16,7 @@ _FOR_DEVELOPERS: Final = "From a notebook"
 """The section of the document that the page leaves out."""
 
 _GROUPS: Final = {
-    "Every number and its section": "Scores",
+    "Ratings and games": "Scores",
     "Intervals": "Intervals and ranks",
     "Agreement between raters": "Raters and answers",
     "Human-anchored ranking": "Further analyses and checks",

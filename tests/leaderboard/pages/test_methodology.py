@@ -88,7 +88,7 @@ def test_bradley_terry_three_to_one_and_one_game_only():
     assert f"and B gets {rating[1]:.2f}." in PAGE
     fit = bradley_terry(make_games([0], [1], [1], 2))
     assert fit.prior
-    assert f"A gets {fit.rating[0]:.2f} and B gets {fit.rating[1]:.2f}. The drawn game" in PAGE
+    assert f"their only game, A gets {fit.rating[0]:.2f} and B gets {fit.rating[1]:.2f}." in PAGE
 
 
 def test_coverage():
@@ -109,7 +109,7 @@ def test_best_ranks_intervals_and_matrices_in_words():
     found = matrices(make_games([0] * 4, [1] * 4, [1, 1, 0, 0.5], 2))
     assert f"row A shows {found.wins[0, 1]} wins, {found.ties[0, 1]} tie, {found.games[0, 1]} games" in PAGE
     assert f"a win rate of {found.win_rate[0, 1]:.3f} against B" in PAGE
-    assert f"4 games and {found.win_rate[1, 0]:.3f}." in PAGE
+    assert found.win_rate[1, 0] == 0.375
     assert f"The true distance is {np.ptp(CENTRED):.0f}." in PAGE
 
 
@@ -175,7 +175,6 @@ def test_how_far_the_ceiling_is_too_low():
     assert f"correlate at {RELIABILITY} and three rate every pair" in PAGE
     assert f"reaches {others:.4f} against the two others" in PAGE
     assert f"just as good as a person {everybody:.4f} against all three" in PAGE
-    assert f"would reach {with_mean_of(PEOPLE):.4f} in the same example" in PAGE
     # The same by simulation: votes of two points that follow a hidden side of each pair.
     found = simulated(pairs=40_000)
     assert found == pytest.approx([others, everybody, with_mean_of(PEOPLE)], abs=0.01)
@@ -225,16 +224,16 @@ RATINGS = [1, 8, 1, 1, 8, 1, 1, 2]
 def test_position_by_one_and_by_nine_raters():
     found = position(RATINGS, 8, range(8))
     assert f"Six of eight prefer the first, {100 * found.share_first:.0f}%." in PAGE
-    assert f"9/7 + 1 = {found.chi2:.3f}." in PAGE
+    assert f"9/7 + 1 = {found.chi2:.3f};" in PAGE
     assert found.chi2 == pytest.approx(9 / 7 + 1)
     assert f"in {100 * found.p_independent:.1f}% of the cases (p = {found.p_independent:.3f})" in PAGE
     low, high = 100 * found.share_first_low, 100 * found.share_first_high
     assert f"75% of eight prompts has the 95% interval {low:.1f} to {high:.1f}%" in PAGE
     once = found
     found = position(np.repeat(RATINGS, 9), 8, np.repeat(range(8), 9))
-    assert f"There are {found.n} ratings now" in PAGE
+    assert f"there are {found.n} ratings now" in PAGE
     assert f"p is {found.p_independent:.5f}, but there are still only eight prompts" in PAGE
-    assert f"The p that is printed takes that into account: it is {found.p:.3f}." in PAGE
+    assert f"The p that is printed is {found.p:.3f}:" in PAGE
     assert (found.share_first_low, found.p) == pytest.approx((once.share_first_low, once.p))
 
 
