@@ -39,7 +39,7 @@ def report(study: Study, selectors: Sequence[str], method: Method) -> dict[str, 
 
 
 def as_json(found: Mapping[str, Any]) -> str:
-    """Indented JSON; the keys are those of docs/ablations.md."""
+    """Indented JSON; the keys are those of docs/api.md."""
     return json.dumps(found, indent=2, allow_nan=False, ensure_ascii=False)
 
 

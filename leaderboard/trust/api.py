@@ -50,7 +50,7 @@ class BaselineOut(PartsOut):
 
 
 class TrustOut(Schema):
-    """How often judges are right; the keys are those of docs/trust.md."""
+    """How often judges are right; the keys are those of docs/api.md."""
 
     study: str
     created_at: datetime

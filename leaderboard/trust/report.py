@@ -20,7 +20,7 @@ _WITH_ENDS: Final = tuple(each for each in MEASURES if each.terminal and each no
 
 
 def as_json(found: Content) -> str:
-    """Indented JSON; the keys are those of docs/trust.md."""
+    """Indented JSON; the keys are those of docs/api.md."""
     return json.dumps(found, indent=2, allow_nan=False, ensure_ascii=False)
 
 

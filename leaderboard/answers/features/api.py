@@ -25,7 +25,7 @@ class FeaturesIn(Schema):
 
 
 class FeaturesOut(Schema):
-    """What a feature is worth; the keys are those of docs/self-evaluation.md."""
+    """What a feature is worth; the keys are those of docs/api.md."""
 
     study: str
     simulated: bool

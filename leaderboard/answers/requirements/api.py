@@ -21,7 +21,7 @@ class RequirementsIn(TextsIn):
 
 
 class RequirementsOut(Schema):
-    """Shares of requirements met; the keys are those of docs/requirements.md."""
+    """Shares of requirements met; the keys are those of docs/api.md."""
 
     study: str
     simulated: bool

@@ -19,7 +19,7 @@ class ScoresIn(TextsIn):
 
 
 class ScoresOut(Schema):
-    """Text scores; the keys are those of docs/scores.md."""
+    """Text scores; the keys are those of docs/api.md."""
 
     study: str
     simulated: bool

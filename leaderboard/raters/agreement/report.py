@@ -88,7 +88,7 @@ def overview(read: Opinions, category: str, method: Method) -> dict[str, Any]:
 
 
 def as_json(found: Content) -> str:
-    """Indented JSON; the keys are those of docs/agreement.md."""
+    """Indented JSON; the keys are those of docs/api.md."""
     return json.dumps(found, indent=2, allow_nan=False, ensure_ascii=False)
 
 

@@ -93,28 +93,19 @@ def _read(completion: list[str], scale: AnswerScale, place: Place) -> int | None
     return read_verdict(ReplyText(*completion), scale, place).rating
 
 
-def table(data: Path) -> str:
-    """The counts of every strategy, as Markdown."""
-    rows = [
-        f"| strategy | verdicts | {SAME} | {DIFFERENT} | {UNREAD} | {TIED} |",
-        "|---|---|---|---|---|---|",
-    ]
-    total: Counter[str] = Counter()
-    for strategy in (*PLACES, *RATINGS):
-        counts = outcomes(data, strategy)
-        total += counts
-        rows.append(_row(strategy.replace("_", " "), counts))
-    return "\n".join([*rows, _row("**all**", total)])
-
-
-def _row(name: str, counts: Counter[str]) -> str:
-    numbers = (counts.total(), counts[SAME], counts[DIFFERENT], counts[UNREAD], counts[TIED])
-    return f"| {name} | {' | '.join(f'{number:,}' for number in numbers)} |"
-
-
 def test_the_documentation_has_the_counts(reference_data: Path) -> None:
+    counts: Counter[str] = Counter()
+    for strategy in (*PLACES, *RATINGS):
+        counts += outcomes(reference_data, strategy)
+    said = [
+        f"On the {counts.total():,} verdicts of GPT-4",
+        f"{len(PLACES) + len(RATINGS)} strategies",
+        f"{counts[SAME]:,} give the winner that its authors recorded, {counts[DIFFERENT]} another, "
+        f"{counts[UNREAD]} are not read, and {counts[TIED]} are equal scores",
+    ]
     page = Path(__file__).parents[3] / "docs" / "judging.md"
-    assert table(reference_data) in page.read_text(encoding="utf-8")
+    text = " ".join(page.read_text(encoding="utf-8").split())
+    assert [one for one in said if one not in text] == []
 
 
 SWAPPING = pytest.mark.parametrize(("strategy", "protocol"), [("Swap", "swap"), ("Swap_CoT", "swap-cot")])

@@ -26,7 +26,7 @@ def test_the_documented_example_runs_to_its_end(live_server: Any, monkeypatch: p
     replies = re.findall(r'^\{"(\w+)": ', block, re.MULTILINE)
     manage, setting, *asked = commands
     study = factories.make_small_study(prompts=5, slug="demo", visibility="public")
-    factories.make_rater(kind="judge", slug="my-judge")
+    factories.make_rater(kind="judge", slug="my-program")
     monkeypatch.setattr(services, "ROUNDS", 20)
     out = StringIO()
     call_command(*manage.removeprefix("python manage.py ").split(), stdout=out)
@@ -46,7 +46,7 @@ def test_the_documented_example_runs_to_its_end(live_server: Any, monkeypatch: p
     told = run("\n".join([begun, opened, rated.replace(shown[1], pair)]))
     assert json.loads(told[0])["status"] == "scored"
     run("\n".join([begun, opened, loop]))
-    assert Comparison.objects.filter(study=study, rater__slug="my-judge").count() == 15
+    assert Comparison.objects.filter(study=study, rater__slug="my-program").count() == 15
     services.refresh(study)
     ranking = json.loads(run("\n".join([begun, last]))[0])
     assert ranking["games"] == 15
