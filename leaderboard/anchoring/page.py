@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
+from leaderboard.anchoring.content import OF_ANCHORING, parse_for_anchoring
 from leaderboard.anchoring.table import anchored_table, boards, gain_may_be_chance, leader
 from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import ComputedPage
@@ -18,14 +19,7 @@ from leaderboard.pages.standings.figure import intervals
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.wording import gives_interval
 from leaderboard.snapshots.contents import find
-from leaderboard.snapshots.settings import (
-    OF_ANCHORING,
-    Scope,
-    Setting,
-    method_words,
-    parse_for_anchoring,
-    words,
-)
+from leaderboard.snapshots.settings import Scope, Setting, method_words, words
 
 
 @dataclass(frozen=True, kw_only=True)

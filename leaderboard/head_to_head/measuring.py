@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -11,8 +11,9 @@ import numpy as np
 from arena.models import Contestant, Study
 from leaderboard.anchoring.content import data_of
 from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.declarations import OnDemand
 from leaderboard.snapshots.reading import NOBODY, Choice, Opinions
-from leaderboard.snapshots.settings import PairSetting
+from leaderboard.snapshots.settings import Counts, PairSetting, Scope, one_of, parse
 from leaderboard.snapshots.text_sizes import Texts, texts
 from leaderboard.stats import Method, StatsError
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
@@ -31,6 +32,13 @@ DOUBLINGS: Final = 12
 """After so many what an interval reaches hardly changes any more."""
 
 _WORDS: Final = MEASURES.index("words")
+
+
+PAIR_METHODS: Final = ("elo", "bradley-terry", "davidson")
+"""Methods by which two contestants are put head to head."""
+
+PAIR_SWITCHES: Final = ("raters", "ties", "category", "method", "band", "level", "criterion")
+"""Switches that mean something for two contestants."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +80,15 @@ class Duel:
 
     def __len__(self) -> int:
         return len(self.score)
+
+
+def parse_for_pair(wanted: Mapping[str, str], counts: Counts) -> PairSetting | None:
+    """The setting of two contestants head to head. Raises UnknownSettingError."""
+    found = parse({name: wanted[name] for name in wanted if name in PAIR_SWITCHES}, counts)
+    if found is None:
+        return None
+    one_of("method", found.method, PAIR_METHODS)
+    return PairSetting(**vars(found), contestant=wanted["contestant"], against=wanted["against"])
 
 
 def head_to_head_table(study: Study, opinions: Opinions, setting: PairSetting, method: Method) -> Table:
@@ -261,3 +278,6 @@ def _telling(duel: Duel) -> list[dict[str, Any]]:
             yield {"pair": int(ids[place]), "answers": int(answers[place]), "share": float(share)}
 
     return [*rows(1), *rows(-1)]
+
+
+HEAD_TO_HEAD: Final = OnDemand.one(Scope.HEAD_TO_HEAD, parse_for_pair, head_to_head_table)

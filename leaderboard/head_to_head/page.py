@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 
 from arena.models import Contestant, Study
 from leaderboard.head_to_head.figure import differences
+from leaderboard.head_to_head.measuring import PAIR_METHODS, PAIR_SWITCHES, parse_for_pair
 from leaderboard.head_to_head.table import Driver, Line, drivers, drivers_table, lines, lines_table
 from leaderboard.head_to_head.verdict import MarginError, margin_of, result
 from leaderboard.models import Snapshot
@@ -28,16 +29,7 @@ from leaderboard.pages.switches import Switch, list_of
 from leaderboard.pages.wording import on_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
-from leaderboard.snapshots.settings import (
-    PAIR_METHODS,
-    PAIR_SWITCHES,
-    PairSetting,
-    Scope,
-    Setting,
-    UnknownSettingError,
-    parse,
-    parse_for_pair,
-)
+from leaderboard.snapshots.settings import PairSetting, Scope, Setting, UnknownSettingError, parse
 
 MARGINS: Final = ("10", "20", "50", "100")
 """Points to choose from; an address may name others."""

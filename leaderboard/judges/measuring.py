@@ -21,8 +21,10 @@ from leaderboard.raters.bias.content import in_one_order
 from leaderboard.raters.bias.measures import own_family, ratings
 from leaderboard.snapshots import columns
 from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.declarations import OnDemand, Request
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.rows import Rows
+from leaderboard.snapshots.settings import Counts, Scope, Setting, one_of
 from leaderboard.snapshots.standings import standings
 from leaderboard.stats import Method, StatsError, TieBand
 from leaderboard.stats.checks import IntArray
@@ -286,6 +288,13 @@ FORM: Final = 1
 """Of the content; raised when a key changes its meaning or goes."""
 
 
+def parse_for_judges(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
+    """The setting of raters side by side, separated by commas. Raises UnknownSettingError."""
+    known = [choice["selector"] for choice in counts["raters"]]
+    named = [one_of("raters", one, known) for one in wanted.get("raters", "").split(",")]
+    return Setting(",".join(one for one in known if one in named))
+
+
 def judges_table(opinions: Opinions, beside: Beside, selectors: str, method: Method) -> Table:
     """The table of a page; ``selectors`` are joined by commas. Its key ``nothing`` says why it is empty."""
     try:
@@ -363,3 +372,12 @@ def _correlations(same: SamePairs, method: Method) -> dict[str, list[dict[str, A
     """Rows of correlation with people (of people, with each other) by selector."""
     found = [table for table in agreement(same.rated, method) if table.kind == "correlation"]
     return {table.raters: json.loads(table.payload)["rows"] for table in found}
+
+
+def _tables(request: Request) -> list[Table]:
+    read = request.opinions
+    more = beside(request.study, read, request.snapshot.last_comparison)
+    return [judges_table(read, more, request.setting.raters, request.method)]
+
+
+JUDGES: Final = OnDemand(Scope.JUDGES, parse_for_judges, _tables)

@@ -18,16 +18,15 @@ from arena.models import Study
 from arena.rating import publication
 from leaderboard.answers.asked import FEATURES
 from leaderboard.answers.beside_pairs import ranked
+from leaderboard.answers.features.feature_tables import feature_tables
+from leaderboard.answers.opinions import by_elo, text_opinions
+from leaderboard.head_to_head.stopping import follow, rule_of
 from leaderboard.models import Refresh, Snapshot, SnapshotSlice
 from leaderboard.models.querysets import data_mark, newest_texts, tail, tails, texts_mark
 from leaderboard.pages.rater_kinds.families import kin_of
 from leaderboard.raters.agreement.two import single_people
 from leaderboard.raters.bias.measures import own_family
 from leaderboard.refreshing import tables
-from leaderboard.refreshing.computing import any_tables
-from leaderboard.refreshing.feature_tables import feature_tables
-from leaderboard.refreshing.stopping import follow, rule_of
-from leaderboard.refreshing.text_tables import by_elo, text_opinions
 from leaderboard.snapshots import columns
 from leaderboard.snapshots import comparison_store as stored
 from leaderboard.snapshots.canonical import FORM, Table
@@ -35,10 +34,12 @@ from leaderboard.snapshots.copying import Payloads
 from leaderboard.snapshots.counts import counts
 from leaderboard.snapshots.freshness import request_refresh
 from leaderboard.snapshots.holding import holds_standings, is_large
+from leaderboard.snapshots.methods import method_at
 from leaderboard.snapshots.reading import NO_IDS, Opinions, opinions, waiting
-from leaderboard.snapshots.settings import SEALED, Scope, TrustSetting, parse
+from leaderboard.snapshots.settings import SEALED, TrustSetting, parse
 from leaderboard.snapshots.study_lock import DeletedError, held, still_there
 from leaderboard.snapshots.text_sizes import texts
+from leaderboard.standings.content import board_tables
 from leaderboard.stats import METHODOLOGY, Method
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.trust.confidence import confidence_table
@@ -210,7 +211,7 @@ def _open(
     setting = parse({}, snapshot.known)
     if setting is None or len(read.raters) * (1 + len(read.categories)) <= PARTS_AT_ONCE:
         return due
-    made = list(any_tables(read, setting, Scope.BOARD, method, known))
+    made = list(board_tables(read, setting, method_at(setting, method), known))
     seconds = round(time.perf_counter() - started, 3)
     fields = {field.attname: getattr(snapshot, field.attname) for field in snapshot._meta.concrete_fields}
     opening = Snapshot(**fields | {"is_opening": True, "seconds": seconds})

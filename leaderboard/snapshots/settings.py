@@ -1,7 +1,7 @@
 """The settings that pages, the API and commands take, and how addresses write them. Pure.
 
 To add one, give ``Setting`` a field and SETTINGS an entry: addresses, switches and the API follow. What it
-changes in the numbers stands in leaderboard.refreshing.
+changes in the numbers stands in the room that shows it.
 """
 
 import re
@@ -69,9 +69,6 @@ LEVELS: Final = ("50", "80", "90", "95", "99")
 """Percent. Snapshots store intervals of these levels."""
 
 LOWEST_LEVEL: Final = 50.0
-POWERS: Final = ("50", "80", "90", "95")
-"""Percent, of plans."""
-
 OF_PLANS: Final = ("raters", "criterion", "ties", "category", "band", "level")
 """The switches that a plan takes."""
 
@@ -91,9 +88,6 @@ SEALED: Final = "sealed"
 
 CONFIDENCE: Final = "confidence"
 """Method of the table of what judges' own probabilities say, held against right answers."""
-
-OF_ANCHORING: Final = ("raters", "criterion", "ties", "category", "level")
-"""The switches that a ranking anchored on people takes."""
 
 EXPECTED: Final = "expected"
 """Value of ``ratings``."""
@@ -217,14 +211,6 @@ class PairSetting(Setting):
 
 
 @dataclass(frozen=True)
-class PlanSetting(PairSetting):
-    """What a plan is for; the first two where no contestants are named, and the power in percent."""
-
-    method: str = "bradley-terry"
-    power: str = "80"
-
-
-@dataclass(frozen=True)
 class TrustSetting(Setting):
     """How to hold judges against right answers, as leaderboard.trust.trial.Asked says.
 
@@ -302,7 +288,7 @@ def _raters(setting: Setting, counts: Counts) -> list[Choice]:
 
 def _read_raters(value: str, setting: Setting, counts: Counts) -> str:
     known = [choice["selector"] for choice in counts["raters"]]
-    return _one_of("raters", value or known[0], known)
+    return one_of("raters", value or known[0], known)
 
 
 def criteria(setting: Setting, counts: Counts) -> list[Choice]:
@@ -313,7 +299,7 @@ def criteria(setting: Setting, counts: Counts) -> list[Choice]:
 
 
 def _read_criterion(value: str, setting: Setting, counts: Counts) -> str:
-    return _one_of("criterion", value, ("", *counts.get("criteria", ())))
+    return one_of("criterion", value, ("", *counts.get("criteria", ())))
 
 
 def _contestants(setting: Setting, counts: Counts) -> list[Choice]:
@@ -321,7 +307,7 @@ def _contestants(setting: Setting, counts: Counts) -> list[Choice]:
 
 
 def _read_contestants(value: str, setting: Setting, counts: Counts) -> str:
-    found = _one_of("contestants", value, ("", MODELS))
+    found = one_of("contestants", value, ("", MODELS))
     return found if people_play(counts) else ""
 
 
@@ -354,7 +340,7 @@ def _by_category(setting: Setting, counts: Counts) -> Mapping[str, int]:
 
 def _read_category(value: str, setting: Setting, counts: Counts) -> str:
     names = counts["categories"]
-    return _one_of("category", value, ("", *names), [f"-{name}" for name in names])
+    return one_of("category", value, ("", *names), [f"-{name}" for name in names])
 
 
 def _bands(setting: Setting, counts: Counts) -> list[Choice]:
@@ -381,7 +367,7 @@ def _adjustments(setting: Setting, counts: Counts) -> list[Choice]:
 
 
 def _read_adjust(value: str, setting: Setting, counts: Counts) -> str:
-    found = _one_of("adjust", value, tuple(ADJUSTED))
+    found = one_of("adjust", value, tuple(ADJUSTED))
     if found and not counts.get("closed"):
         raise UnknownSettingError(
             "Style control opens when the study closes. Until then it would tell raters how long a model’s "
@@ -398,7 +384,7 @@ def _ratings(setting: Setting, counts: Counts) -> list[Choice]:
 
 
 def _read_ratings(value: str, setting: Setting, counts: Counts) -> str:
-    found = _one_of("ratings", value, ("", EXPECTED))
+    found = one_of("ratings", value, ("", EXPECTED))
     if found and not counts.get("expected", {}).get(setting.raters):
         raise UnknownSettingError(
             "These raters have no expected ratings. Only judges with log-probabilities have them."
@@ -413,7 +399,7 @@ def _pairs(setting: Setting, counts: Counts) -> list[Choice]:
 
 
 def _read_pairs(value: str, setting: Setting, counts: Counts) -> str:
-    found = _one_of("pairs", value, ("", RANDOM))
+    found = one_of("pairs", value, ("", RANDOM))
     if found and not _pairs(setting, counts):
         raise UnknownSettingError("These raters have no random pairs.")
     return found
@@ -501,7 +487,7 @@ SETTINGS: Final = (
         "level",
         "Intervals",
         lambda setting, _: level_choices(setting.level),
-        read=lambda value, *_: _level(value),
+        read=lambda value, *_: level_of(value),
         longest=5,
         help="Of the intervals, in percent; 95.",
         is_rare=True,
@@ -577,27 +563,10 @@ def parse(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
     for each in SETTINGS:
         value = wanted.get(each.field) or each.usual
         if each.values:
-            found = replace(found, **{each.field: _one_of(each.field, value, each.values)})
+            found = replace(found, **{each.field: one_of(each.field, value, each.values)})
         elif each.read is not None:
             found = replace(found, **{each.field: each.read(value, found, counts)})
     return found.settled()
-
-
-PAIR_METHODS: Final = ("elo", "bradley-terry", "davidson")
-"""Methods by which two contestants are put head to head."""
-
-
-def parse_for_pair(wanted: Mapping[str, str], counts: Counts) -> PairSetting | None:
-    """The setting of two contestants head to head. Raises UnknownSettingError."""
-    found = parse({name: wanted[name] for name in wanted if name in PAIR_SWITCHES}, counts)
-    if found is None:
-        return None
-    _one_of("method", found.method, PAIR_METHODS)
-    return PairSetting(**vars(found), contestant=wanted["contestant"], against=wanted["against"])
-
-
-PAIR_SWITCHES: Final = ("raters", "ties", "category", "method", "band", "level", "criterion")
-"""Switches that mean something for two contestants."""
 
 
 def words(setting: Setting, counts: Counts) -> str:
@@ -662,48 +631,14 @@ def adjusted_words(adjust: str) -> str:
 def parse_for_all(wanted: Mapping[str, str], counts: Counts) -> Setting:
     """The setting of a page about all raters: tie band, level and criterion. Raises UnknownSettingError."""
     sizes = sorted({size for choice in counts["raters"] for size in scales(counts, choice["selector"])})
-    level = _level(wanted.get("level") or _USUAL["level"])
+    level = level_of(wanted.get("level") or _USUAL["level"])
     criterion = _read_criterion(wanted.get("criterion") or "", Setting(""), counts)
     return Setting("", band=_band_of(wanted.get("band") or "", sizes), level=level, criterion=criterion)
 
 
-def parse_for_judges(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
-    """The setting of raters side by side, separated by commas. Raises UnknownSettingError."""
-    known = [choice["selector"] for choice in counts["raters"]]
-    named = [_one_of("raters", one, known) for one in wanted.get("raters", "").split(",")]
-    return Setting(",".join(one for one in known if one in named))
-
-
-def parse_for_two(wanted: Mapping[str, str], counts: Counts) -> Setting:
-    """The setting of two raters, separated by a comma, or of all; single people may be chosen too.
-
-    Raises UnknownSettingError.
-    """
-    kinds = [choice["selector"] for choice in counts["raters"]]
-    named = wanted["raters"].split(",") if wanted.get("raters") else []
-    two = [_one_of("raters", one, kinds, people_of(counts)) for one in named]
-    ties = _one_of("ties", wanted.get("ties") or "on", ("on", "off"))
-    category = _one_of("category", wanted.get("category") or "", ("", *counts["categories"]))
-    found = parse_for_all(wanted, counts)
-    return replace(found, raters=",".join(two), ties=ties, category=category).settled()
-
-
-def parse_for_anchoring(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
-    """The setting of a ranking anchored on people, by the first judge if none is named; None without both.
-
-    Raises UnknownSettingError.
-    """
-    selectors = [choice["selector"] for choice in counts["raters"]]
-    judges = [one for one in selectors if one.startswith("judge:")]
-    if not judges or PEOPLE not in selectors:
-        return None
-    asked = {name: wanted[name] for name in OF_ANCHORING if name in wanted}
-    return parse(asked | {"raters": _one_of("raters", wanted.get("raters") or judges[0], judges)}, counts)
-
-
 def parse_for_trust(wanted: Mapping[str, str], counts: Counts) -> TrustSetting:
     """How to hold judges against right answers. Raises UnknownSettingError."""
-    given = {name: _one_of(name, wanted.get(name) or known[0], known) for name, known in OF_TRUST.items()}
+    given = {name: one_of(name, wanted.get(name) or known[0], known) for name, known in OF_TRUST.items()}
     sealed = wanted.get("sealed", "")
     gold = gold_sources(counts, sealed=bool(sealed))
     if sealed and (wanted.get("gold") or LABELS) != LABELS:
@@ -712,9 +647,9 @@ def parse_for_trust(wanted: Mapping[str, str], counts: Counts) -> TrustSetting:
     return TrustSetting(
         "",
         **given,
-        base=_one_of("base", wanted.get("base", "").removeprefix("judge:"), ("", *judges_of(counts))),
-        gold=_one_of("gold", wanted.get("gold") or gold[0], gold),
-        level=_level(wanted.get("level") or _USUAL["level"]),
+        base=one_of("base", wanted.get("base", "").removeprefix("judge:"), ("", *judges_of(counts))),
+        gold=one_of("gold", wanted.get("gold") or gold[0], gold),
+        level=level_of(wanted.get("level") or _USUAL["level"]),
         sealed=sealed,
     )
 
@@ -740,16 +675,6 @@ def has_majorities(counts: Counts) -> bool:
     """Whether the side most people take can be held against judges."""
     several = any(each["selector"] == PEOPLE and each["raters"] > 1 for each in counts["raters"])
     return several and bool(judges_of(counts))
-
-
-def parse_for_plan(wanted: Mapping[str, str], counts: Counts) -> PlanSetting | None:
-    """The setting of a plan, its contestants as they are named. Raises UnknownSettingError."""
-    found = parse({name: wanted[name] for name in OF_PLANS if name in wanted}, counts)
-    two = {name: wanted.get(name) or "" for name in ("contestant", "against")}
-    power = _one_of("power", wanted.get("power") or PlanSetting.power, POWERS)
-    if found is None:
-        return None
-    return PlanSetting(**vars(found) | two | {"method": PlanSetting.method, "power": power})
 
 
 def people_of(counts: Counts) -> list[str]:
@@ -783,7 +708,7 @@ def bands(points: int) -> list[str]:
     return [f"{low}-{points + 1 - low}" for low in range((points + 1) // 2, 1, -1)]
 
 
-def _one_of(name: str, value: str, known: Sequence[str], more: Sequence[str] = ()) -> str:
+def one_of(name: str, value: str, known: Sequence[str], more: Sequence[str] = ()) -> str:
     """The value, if it is known; ``more`` are values that the message need not list."""
     if value not in known and value not in more:
         raise _unknown(name, value, known)
@@ -809,7 +734,7 @@ def _band_of(value: str, points: Sequence[int]) -> str:
     return "" if value in [band for size in points for band in bands(size)[:1]] else value
 
 
-def _level(value: str) -> str:
+def level_of(value: str) -> str:
     if not _LEVEL.fullmatch(value) or float(value) < LOWEST_LEVEL:
         more = f"and any other from {LOWEST_LEVEL:g} to 99.9 with one decimal"
         raise _unknown("level", value, (*LEVELS, more))

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from arena.models import Study
 from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.declarations import OnDemand
 from leaderboard.snapshots.reading import Opinions
-from leaderboard.snapshots.settings import LABELS, PEOPLE, TrustSetting
+from leaderboard.snapshots.settings import LABELS, PEOPLE, Scope, TrustSetting, parse_for_trust
 from leaderboard.stats import Method
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.clustered_means import mean_of_shares
@@ -259,3 +260,6 @@ def _lead(trial: Trial, subsets: Sequence[int]) -> dict[str, Any] | None:
         lead = trial.named(trial.difference(judges + strongest, best, subsets))
         found["baseline"] = {"baseline": BASELINES[strongest], **lead}
     return found
+
+
+TRUST: Final = OnDemand.one(Scope.TRUST, parse_for_trust, trust_table)

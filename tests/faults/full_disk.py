@@ -156,13 +156,16 @@ def _pages(arena: Embedded) -> dict[str, int]:
 def _commands(arena: Embedded, disk: Path, more: Path) -> dict[str, tuple[CompletedProcess[str], bool]]:
     """What each command did on the full disk, and whether its target is as it was."""
     done = {}
-    for name, options in (("export", (STUDY, "--what", "comparisons", "--out")), ("backup", ())):
-        target = disk / f"{name}.zip"
+    for name, ending, options in (
+        ("export", "csv", (STUDY, "--what", "comparisons", "--out")),
+        ("backup", "zip", ()),
+    ):
+        target = disk / f"{name}.{ending}"
         (disk / "filler").unlink()
         target.write_bytes(OLD)
         fill(disk)
         result = arena.command(name, *options, str(target))
-        left = sorted(path.name for path in disk.glob(f"{name}.zip*"))
+        left = sorted(path.name for path in disk.glob(f"{target.name}*"))
         done[name] = (result, target.read_bytes() == OLD and left == [target.name])
     prompts = arena.query("SELECT count(*) FROM arena_prompt")
     result = arena.command("import_data", STUDY, str(more))

@@ -13,6 +13,7 @@ from django.db.models import Q
 from arena.data.interchange import question
 from arena.models import Completion, Prompt, Study
 from leaderboard.answers.asked import CHECKS, FEATURES, SCORES
+from leaderboard.answers.opinions import TextOpinions, text_opinions_of
 from leaderboard.data.left_out import left_out_by_reason
 from leaderboard.files.bundle import archive
 from leaderboard.files.bundle.archive import BundleError, Writer, line_of, place_of, pretty, sha256
@@ -29,11 +30,10 @@ from leaderboard.files.bundle.right_answers import right_answers_json
 from leaderboard.files.bundle.text_opinions import checks_files, features_csv, scores_files
 from leaderboard.files.selection import NamedRater, rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
-from leaderboard.refreshing.computing import method_of
 from leaderboard.refreshing.tables import tables
-from leaderboard.refreshing.text_tables import TextOpinions, text_opinions_of
 from leaderboard.snapshots.canonical import Table
 from leaderboard.snapshots.copying import Payloads
+from leaderboard.snapshots.declarations import method_of
 from leaderboard.snapshots.reading import opinions_of
 from leaderboard.snapshots.settings import CONFIDENCE, SEALED
 from leaderboard.snapshots.text_sizes import texts

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from leaderboard.answers.opinions import TextOpinions
 from leaderboard.files.bundle.archive import (
     CHECKS,
     COMPARISONS,
@@ -30,7 +31,6 @@ from leaderboard.files.bundle.arrays import opinions_from, sizes_from
 from leaderboard.files.bundle.right_answers import right_answers_from
 from leaderboard.files.bundle.text_opinions import Files, checks_from, features_from, scores_from
 from leaderboard.refreshing.tables import tables
-from leaderboard.refreshing.text_tables import TextOpinions
 from leaderboard.snapshots.canonical import canonical
 from leaderboard.snapshots.presentation import printable
 from leaderboard.stats import METHODOLOGY, EloParameters, Method, StatsError

@@ -27,14 +27,19 @@ from leaderboard.raters.agreement.table import (
     within_table,
     without_pools,
 )
-from leaderboard.raters.agreement.two import compared, judge_differences, parameters, single_people
+from leaderboard.raters.agreement.two import (
+    compared,
+    judge_differences,
+    parameters,
+    parse_for_two,
+    single_people,
+)
 from leaderboard.snapshots import columns
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.counts import counts
 from leaderboard.snapshots.methods import method_at
 from leaderboard.snapshots.presentation import aligned, printable
 from leaderboard.snapshots.reading import Opinions, opinions
-from leaderboard.snapshots.settings import parse_for_two
 from leaderboard.stats import Method
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -20,8 +21,9 @@ from leaderboard.raters.agreement.coefficients import (
     within,
 )
 from leaderboard.snapshots.canonical import Table, canonical
+from leaderboard.snapshots.declarations import OnDemand
 from leaderboard.snapshots.reading import Choice, Opinions
-from leaderboard.snapshots.settings import Setting
+from leaderboard.snapshots.settings import Counts, Scope, Setting, one_of, parse_for_all, people_of
 from leaderboard.stats import Method
 from leaderboard.stats.agreement_estimates import estimates, is_alike, z_intervals
 from leaderboard.stats.agreement_opinions import NO_VERDICT, mean_verdicts, resample
@@ -55,6 +57,20 @@ def single_people(study: Study, opinions: Opinions) -> tuple[Choice, ...]:
         Choice(name, name, frozenset((pk,)), simulated)
         for _, name, pk, simulated in sorted(named)[:MOST_PEOPLE]
     )
+
+
+def parse_for_two(wanted: Mapping[str, str], counts: Counts) -> Setting:
+    """The setting of two raters, separated by a comma, or of all; single people may be chosen too.
+
+    Raises UnknownSettingError.
+    """
+    kinds = [choice["selector"] for choice in counts["raters"]]
+    named = wanted["raters"].split(",") if wanted.get("raters") else []
+    two = [one_of("raters", one, kinds, people_of(counts)) for one in named]
+    ties = one_of("ties", wanted.get("ties") or "on", ("on", "off"))
+    category = one_of("category", wanted.get("category") or "", ("", *counts["categories"]))
+    found = parse_for_all(wanted, counts)
+    return replace(found, raters=",".join(two), ties=ties, category=category).settled()
 
 
 def two_table(study: Study, opinions: Opinions, setting: Setting, method: Method) -> Table:
@@ -237,3 +253,6 @@ def _members(arranged: Arranged, kind: Kind, everybody: Sequence[Choice], method
         for (first, second), *row in zip(twos.tolist(), *columns.values(), strict=True)
     ]
     return {"twos": rounded(rows), "twos_in_common": len(one), "unlisted": len(everyone) - len(members)}
+
+
+TWO: Final = OnDemand.one(Scope.TWO, parse_for_two, two_table)

@@ -9,10 +9,11 @@ from django.test.utils import CaptureQueriesContext
 
 from arena.models import Comparison
 from leaderboard.models import ComputedView
+from leaderboard.raters import content as rater_content
 from leaderboard.refreshing import computing, services
 from leaderboard.refreshing import tables as refreshing_tables
-from leaderboard.refreshing.computing import any_tables
 from leaderboard.snapshots import on_demand
+from leaderboard.snapshots.declarations import method_of
 from leaderboard.snapshots.reading import opinions
 from leaderboard.snapshots.settings import Scope, Setting, parse_for_all
 from leaderboard.snapshots.text_sizes import texts
@@ -87,9 +88,8 @@ def to_three_points(rows):
 
 class TestTables:
     def test_the_usual_setting_computed_anew_is_what_the_snapshot_holds(self, made):
-        method = computing.method_of(made.snapshot)
-        args = (Setting(""), Scope.RATERS, method, {}, texts(made.study))
-        found = {(t.kind, t.raters, t.category): t.payload for t in any_tables(opinions(made.study), *args)}
+        args = (opinions(made.study), method_of(made.snapshot), {}, texts(made.study))
+        found = {(t.kind, t.raters, t.category): t.payload for t in rater_content.rater_tables(*args)}
         rows = made.snapshot.slices.filter(kind__in=ABOUT_RATERS)
         assert found == {(row.kind, row.raters, row.category): row.payload for row in rows}
 
@@ -139,7 +139,7 @@ class TestTables:
             study.touch()
             return texts(study)
 
-        monkeypatch.setattr(computing, "texts", changed)
+        monkeypatch.setattr(rater_content, "texts", changed)
         on_demand.contents(made.snapshot, Setting("", band="3-6"), Scope.RATERS)
         assert computing.compute_next(made.study.pk)
         assert on_demand.contents(made.snapshot, Setting("", band="3-6"), Scope.RATERS).state == "changed"

@@ -6,9 +6,10 @@ import re
 import pytest
 
 from arena.models import CriterionRating
+from leaderboard.raters.agreement.two import parse_for_two
 from leaderboard.refreshing import computing, services
 from leaderboard.snapshots import on_demand
-from leaderboard.snapshots.settings import Scope, UnknownSettingError, parse, parse_for_all, parse_for_two
+from leaderboard.snapshots.settings import Scope, UnknownSettingError, parse, parse_for_all
 from tests import factories
 from tests.leaderboard.rows import HandMade
 

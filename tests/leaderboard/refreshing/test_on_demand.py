@@ -12,6 +12,7 @@ from leaderboard.refreshing import computing, services
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import FORM, canonical
 from leaderboard.snapshots.settings import Scope, Setting, parse
+from leaderboard.standings import content as standings_content
 from tests.leaderboard.reading import printed
 from tests.leaderboard.rows import HandMade
 
@@ -89,13 +90,13 @@ def comparable(content):
 
 def noted(monkeypatch):
     """What is ranked from now on: how many ratings, by which method, with ties or without."""
-    ranked, original = [], computing.standings
+    ranked, original = [], standings_content.standings
 
     def noting(players, given, method):
         ranked.append((len(given), method.name, method.ties))
         return original(players, given, method)
 
-    monkeypatch.setattr(computing, "standings", noting)
+    monkeypatch.setattr(standings_content, "standings", noting)
     return ranked
 
 

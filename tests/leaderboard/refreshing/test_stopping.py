@@ -5,8 +5,8 @@ from django.utils import timezone
 from arena.models import StudyEvent
 from arena.studies.changes import store
 from arena.studies.lifecycle import decide
+from leaderboard.head_to_head.stopping import follow
 from leaderboard.refreshing import services
-from leaderboard.refreshing.stopping import follow
 from tests import factories
 from tests.leaderboard.reading import words
 from tests.leaderboard.rows import HandMade

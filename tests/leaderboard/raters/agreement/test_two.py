@@ -9,9 +9,10 @@ from django.utils import timezone
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from arena.people.rater_data import pseudonym
+from leaderboard.raters.agreement.two import parse_for_two
 from leaderboard.refreshing import computing, services
 from leaderboard.snapshots import on_demand
-from leaderboard.snapshots.settings import Scope, parse_for_two
+from leaderboard.snapshots.settings import Scope
 from tests import factories
 from tests.leaderboard.reading import printed, records, shown, words
 from tests.leaderboard.rows import HandMade

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from arena.models import CompletionFeature, Study
 from leaderboard.answers.asked import FEATURES, Known
 from leaderboard.answers.features.content import CHOSEN, Asked, Bridge, bridges, every_quality
 from leaderboard.answers.features.from_traces import measure_missing
 from leaderboard.answers.features.reading import TURNS, WHOLE, Quality
+from leaderboard.answers.opinions import text_opinions_of
 from leaderboard.answers.scores.reading import ScoreRows
 from leaderboard.snapshots.canonical import Table
 from leaderboard.snapshots.copying import Payloads, digest, kept
+from leaderboard.snapshots.declarations import OnDemand, Request, SnapshotOutdatedError
 from leaderboard.snapshots.reading import Opinions
+from leaderboard.snapshots.settings import Scope
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,3 +119,17 @@ def feature_tables(
         return None
     found = bridges(study, opinions, scores)
     return FeatureTables(found, known) if found else None
+
+
+def _tables(request: Request) -> Iterator[Table]:
+    """Raises SnapshotOutdatedError."""
+    given = text_opinions_of(request.snapshot)
+    found = given and feature_tables(request.study, request.opinions, given.rows, request.known)
+    if not found:
+        raise SnapshotOutdatedError
+    return found.tables_at(request.setting)
+
+
+FEATURES_ON_DEMAND: Final = OnDemand(
+    Scope.FEATURES, lambda wanted, counts: Asked.of(wanted, Known.of(counts, FEATURES)), _tables
+)

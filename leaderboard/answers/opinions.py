@@ -41,7 +41,9 @@ from leaderboard.answers.scores.reading import ScoreRows, TextScores, score_rows
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.snapshots.canonical import Table
 from leaderboard.snapshots.copying import Payloads, digest, kept
+from leaderboard.snapshots.declarations import OnDemand, Request, SnapshotOutdatedError
 from leaderboard.snapshots.reading import Choice, Read, ids_held
+from leaderboard.snapshots.settings import Scope
 from leaderboard.snapshots.text_sizes import measure_missing
 from leaderboard.stats.gold import UNSCORED
 
@@ -310,3 +312,21 @@ def rankings_of(snapshot: Snapshot, category: str = "") -> list[Ranked]:
         snapshot=snapshot, kind="standings", ties="on", method="elo", category=category
     )
     return ranked(snapshot, dict(stored.values_list("raters", "payload")))
+
+
+def _tables(request: Request) -> Iterator[Table]:
+    """Raises SnapshotOutdatedError."""
+    read = text_opinions_of(request.snapshot)
+    if read is None:
+        raise SnapshotOutdatedError
+    return read.tables_at(request.setting, rankings_of(request.snapshot, request.setting.category))
+
+
+CHECKS_ON_DEMAND: Final = OnDemand(
+    Scope.REQUIREMENTS,
+    lambda wanted, counts: requirements.Asked.of(wanted, Known.of(counts, CHECKS)),
+    _tables,
+)
+SCORES_ON_DEMAND: Final = OnDemand(
+    Scope.SCORES, lambda wanted, counts: scores.Asked.of(wanted, Known.of(counts, SCORES)), _tables
+)
