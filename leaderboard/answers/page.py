@@ -18,7 +18,7 @@ from leaderboard.answers.asked import BESIDE_PAIRS, AskedOfAnswers, AskedOfTexts
 from leaderboard.answers.table import lead
 from leaderboard.models import Snapshot
 from leaderboard.pages.dots import Axis
-from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel
+from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel, numbers_of
 from leaderboard.pages.rater_kinds.choices import choices, ending
 from leaderboard.pages.rater_kinds.flags import kin_sentences
 from leaderboard.pages.switches import Switch
@@ -75,10 +75,7 @@ class AnswersPage(Page):
     @classmethod
     def newest(cls, study: Study, wanted: Mapping[str, str], *, operator: bool) -> Self:
         """The page of the newest snapshot. Raises UnknownSettingError or NoNumbersError."""
-        snapshot = Snapshot.objects.newest(study)
-        if snapshot is None:
-            raise NoNumbersError("This study has no numbers yet.")
-        return cls.read(study, snapshot, wanted, operator=operator)
+        return cls.read(study, numbers_of(study), wanted, operator=operator)
 
     @property
     def sealed(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from arena.models import Study
 from leaderboard.models import Snapshot
-from leaderboard.pages.page import NoNumbersError, NotReadyError
+from leaderboard.pages.page import NoNumbersError, NotReadyError, numbers_of
 from leaderboard.pages.setting_page import SettingPage
 from leaderboard.snapshots.canonical import Content
 
@@ -42,10 +42,7 @@ class ComputedPage(Computed, SettingPage):
     @classmethod
     def newest(cls, study: Study, wanted: Mapping[str, str]) -> Self:
         """The page of the newest snapshot. Raises UnknownSettingError or NoNumbersError."""
-        snapshot = Snapshot.objects.newest(study)
-        if snapshot is None:
-            raise NoNumbersError("This study has no numbers yet.")
-        return cls.read(study, snapshot, wanted)
+        return cls.read(study, numbers_of(study), wanted)
 
     def answer(self) -> dict[str, Any]:
         """The content as JSON values, with what it is of. Raises NoNumbersError, or NotReadyError."""

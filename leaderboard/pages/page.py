@@ -89,6 +89,14 @@ class NoNumbersError(LookupError):
     """There is nothing to show yet; the message is for the reader."""
 
 
+def numbers_of(study: Study) -> Snapshot:
+    """The newest snapshot with all tables. Raises NoNumbersError."""
+    found = Snapshot.objects.newest(study)
+    if found is None:
+        raise NoNumbersError("This study has no numbers yet.")
+    return found
+
+
 class NoRatingsError(NoNumbersError):
     """No rating counts yet, which is said of a study whose ratings wait to count, too."""
 

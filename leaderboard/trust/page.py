@@ -18,7 +18,7 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.columns import Column, Heading, Order, TableQuery
 from leaderboard.pages.dots import Axis
 from leaderboard.pages.figure import MOST_ON_A_PHONE
-from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel, step
+from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel, numbers_of, step
 from leaderboard.pages.rater_kinds.choices import labels, one_of
 from leaderboard.pages.rater_kinds.judge_facts import facts_of_judges
 from leaderboard.pages.switches import Option, Switch
@@ -107,10 +107,7 @@ class TrustPage(Page):
     @classmethod
     def newest(cls, study: Study, wanted: Mapping[str, str], *, operator: bool) -> Self:
         """The page of the newest snapshot. Raises UnknownSettingError or NoNumbersError."""
-        snapshot = Snapshot.objects.newest(study)
-        if snapshot is None:
-            raise NoNumbersError("This study has no numbers yet.")
-        return cls.read(study, snapshot, wanted, operator=operator)
+        return cls.read(study, numbers_of(study), wanted, operator=operator)
 
     @property
     def nothing(self) -> str:
