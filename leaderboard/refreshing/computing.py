@@ -6,7 +6,7 @@ import json
 import logging
 import time
 from functools import partial
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from arena.models import Study
@@ -20,7 +20,7 @@ from leaderboard.planning.content import PLAN
 from leaderboard.raters.agreement.two import TWO
 from leaderboard.raters.content import RATERS
 from leaderboard.snapshots import on_demand
-from leaderboard.snapshots.declarations import Request, SnapshotOutdatedError, method_of
+from leaderboard.snapshots.declarations import OnDemand, Request, SnapshotOutdatedError, method_of
 from leaderboard.snapshots.settings import Scope
 from leaderboard.snapshots.study_lock import DeletedError, Hold, still_there
 from leaderboard.standings.content import BOARD, CATEGORIES
@@ -78,13 +78,19 @@ def tables_of(view: ComputedView) -> str:
     """The tables of a view as JSON. Raises SnapshotOutdatedError."""
     snapshot = view.snapshot
     method_of(snapshot)
-    address, _, query = view.setting.partition("#")[0].partition("?")
-    declared = DECLARED[Scope(address)]
-    setting = declared.parse(dict(parse_qsl(query)), snapshot.known)
-    if setting is None:
-        raise SnapshotOutdatedError
+    declared, setting = wanted_of(view)
     found = list(declared.tables(Request(view, setting)))
     # Asked last, because a change may have come while the data were read.
     if Study.objects.values_list("revision", flat=True).get(pk=snapshot.study_id) != snapshot.revision:
         raise SnapshotOutdatedError
     return json.dumps([vars(table) for table in found], sort_keys=True, separators=(",", ":"))
+
+
+def wanted_of(view: ComputedView) -> tuple[OnDemand, Any]:
+    """What makes the tables of a view, and the setting they are wanted at. Raises SnapshotOutdatedError."""
+    address, _, query = view.setting.partition("#")[0].partition("?")
+    declared = DECLARED[Scope(address)]
+    setting = declared.parse(dict(parse_qsl(query)), view.snapshot.known)
+    if setting is None:
+        raise SnapshotOutdatedError
+    return declared, setting

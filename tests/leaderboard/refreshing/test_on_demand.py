@@ -344,7 +344,8 @@ class TestAsking:
         snapshot = services.refresh(made.study, anew=True).snapshot
         chosen = parse({"category": f"-{name}", "band": "3-6", "level": "97.5"}, snapshot.counts)
         assert on_demand.contents(snapshot, chosen).state == "wanted"
-        assert computing.wanted_of(ComputedView.objects.get()) == (chosen, Scope.BOARD)
+        declared, asked = computing.wanted_of(ComputedView.objects.get())
+        assert (declared.scope, asked) == (Scope.BOARD, chosen)
 
 
 class TestWorking:
