@@ -16,9 +16,10 @@ from scipy.special import stdtrit
 
 from leaderboard.stats.anchored_pairs import RatedPairs, balance, check_pairs
 from leaderboard.stats.anchored_result import NO_ERROR, Anchored, Counts, Estimate
-from leaderboard.stats.bradley_terry import CENTRE, POINTS_PER_UNIT, BradleyTerryLikelihood, climb
+from leaderboard.stats.bradley_terry import CENTRE, POINTS_PER_UNIT, BradleyTerryLikelihood
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError, ParameterError
 from leaderboard.stats.intervals import bounds
+from leaderboard.stats.newton import climb
 from leaderboard.stats.pair_table import PairTable, connected_components
 
 # The estimating equation. A pair between a and b has the design vector x (1 at a, -1 at b); the fit to
@@ -96,10 +97,10 @@ class Equation:
         table = self._cells[0]
         won, lost = self.totals(weights)
         everyone = np.full((self.contestants, 1), prior)
-        likelihood = BradleyTerryLikelihood(table, won, lost, everyone)
+        likelihood = BradleyTerryLikelihood(table, won, lost, prior=everyone)
         with np.errstate(all="ignore"):
             try:
-                theta = table.centred(climb(likelihood, start[:, None]))
+                theta = table.centred(climb(likelihood, start[:, None]).x)
             except np.linalg.LinAlgError:
                 return None
             slope = likelihood.slope(theta)

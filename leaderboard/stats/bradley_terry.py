@@ -8,7 +8,7 @@ drawn game against an imaginary contestant at the centre.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Self
 
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from leaderboard.stats.bootstrap import ROUNDS, Bootstrap, check_count, check_run, choose_threads, refit
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError
 from leaderboard.stats.games import Games, make_games
+from leaderboard.stats.newton import Likelihood, Reference
 from leaderboard.stats.outcome_weights import rounds_together
 from leaderboard.stats.pair_table import PairTable
 
@@ -36,7 +37,7 @@ class BradleyTerryFit:
     """Strengths by maximum likelihood."""
 
     rating: FloatArray  # (contestants,)
-    reference: "Reference"
+    reference: "Reference[BradleyTerryLikelihood]"
 
     @property
     def prior(self) -> bool:
@@ -134,22 +135,21 @@ def bootstrap_games(
     )
 
 
-def refitted(reference: "Reference") -> Refit:
+def refitted(reference: "Reference[BradleyTerryLikelihood]") -> Refit:
     def fit(weights: FloatArray) -> tuple[FloatArray, BoolArray]:
         rounds = reference.likelihood.of_rounds(weights)
-        return rounds.table.centred(reference.climb(rounds)), np.asarray(rounds.prior.any(axis=0))
+        return rounds.table.centred(reference.climb(rounds).x), np.asarray(rounds.prior.any(axis=0))
 
     return fit
 
 
 @dataclass(frozen=True, eq=False)
-class BradleyTerryLikelihood:
-    """The log-likelihood of each round."""
+class BradleyTerryLikelihood(Likelihood):
+    """The log-likelihood of each round; ``prior`` (contestants, rounds) tells who has the prior games."""
 
     table: PairTable
     won: FloatArray  # points per pair (pairs, rounds)
     lost: FloatArray
-    prior: BoolArray  # who has the prior games, (contestants, rounds)
 
     @property
     def parameters(self) -> int:
@@ -216,17 +216,11 @@ class BradleyTerryLikelihood:
     def reach(self, step: FloatArray) -> FloatArray:
         return self.table.largest_difference(step)
 
-    def only(self, rounds: IntArray) -> Self:
-        if len(rounds) == self.won.shape[1]:
-            return self
-        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "table"}
-        by_round = {name: value for name, value in values.items() if value.shape[-1] == self.won.shape[1]}
-        return replace(self, **{name: value[..., rounds] for name, value in by_round.items()})
-
 
 def all_games(table: PairTable) -> BradleyTerryLikelihood:
     """The likelihood of all games as a single round."""
-    return BradleyTerryLikelihood(table, *table.all_games)
+    won, lost, prior = table.all_games
+    return BradleyTerryLikelihood(table, won, lost, prior=prior)
 
 
 def to_ratings(theta: FloatArray) -> FloatArray:
@@ -249,111 +243,3 @@ def with_gauge(table: PairTable, matrix: FloatArray, weight: FloatArray, prior: 
     size = np.maximum(1e-3, weight.mean(axis=1))
     matrix += table.gauge * (~prior.T * size[:, None])[:, :, None]
     return matrix
-
-
-# The maximum of a resample lies near that of all games, so one inverse curvature, taken there, serves most
-# rounds ("chord" steps). The last few this does not settle, and rounds with another prior, get Newton steps.
-
-_TOLERANCE: Final = 1e-11
-# After a Newton step as short as this the next would be its square.
-_SETTLED: Final = 1e-7
-_NEWTON_STEPS: Final = 100
-# A shorter step that is no shorter than half the one before is rounding.
-_ROUNDING: Final = 1e-6
-_CHORD_STEPS: Final = 40
-_LAST_FEW: Final = 8  # one in so many
-_LONGEST_STEP: Final = 3.0
-# A Newton step that moves no difference farther does not go down: the curvature changes by less than half.
-_SAFE_REACH: Final = math.log(2.0)
-_HALVINGS: Final = 30
-# Of the curvatures of rounds climbed together: 16 MB.
-_MOST_NUMBERS: Final = 2**21
-
-
-def climb(likelihood: BradleyTerryLikelihood, start: FloatArray) -> FloatArray:
-    """The maximum of every round, (parameters, rounds): Newton steps, long ones halved while they go down."""
-    reached, left, x = np.array(start), np.arange(start.shape[1]), np.array(start)
-    value: FloatArray | None = None
-    before = np.inf
-    for _ in range(_NEWTON_STEPS):
-        curvature, slope = likelihood.curvature(x), likelihood.slope(x)
-        solved = np.linalg.solve(curvature, slope.T[:, :, None])[:, :, 0]
-        step = np.asarray(solved.T, dtype=np.float64)
-        size = np.abs(step).max(axis=0)
-        longest = size.max(initial=0.0)
-        reach = likelihood.reach(step)
-        far = reach.max(initial=0.0) > _SAFE_REACH
-        value = _shorten(likelihood, x, step, reach, value) if far else None
-        x += step
-        reached[:, left] = x
-        if longest < _SETTLED or before / 2.0 < longest < _ROUNDING:
-            break
-        before = longest
-        moving = np.flatnonzero(size >= _SETTLED)
-        if len(moving) <= len(left) / 2:
-            likelihood, left, x, value = likelihood.only(moving), left[moving], x[:, moving], None
-    return reached
-
-
-def _shorten(
-    likelihood: BradleyTerryLikelihood,
-    x: FloatArray,
-    step: FloatArray,
-    reach: FloatArray,
-    value: FloatArray | None,
-) -> FloatArray:
-    """Limit the step of every round, and halve it while its value would fall; the values that are reached."""
-    # By the odds of games: in a long chain of contestants the ends may move much farther.
-    step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(reach, _SAFE_REACH))
-    value = likelihood.value(x) if value is None else value
-    for _ in range(_HALVINGS):
-        reached = likelihood.value(x + step)
-        worse = reached < value - 1e-9 * np.abs(value)
-        if not worse.any():
-            break
-        step[:, worse] *= 0.5
-    return reached
-
-
-@dataclass(frozen=True, eq=False)
-class Reference:
-    """The maximum of all games, near which that of a resample lies."""
-
-    likelihood: BradleyTerryLikelihood
-    x: FloatArray  # (parameters, 1)
-
-    @classmethod
-    def of(cls, likelihood: BradleyTerryLikelihood) -> "Reference":
-        return cls(likelihood, climb(likelihood, np.zeros((likelihood.parameters, 1))))
-
-    @cached_property
-    def inverse(self) -> FloatArray:
-        """Of the curvature (parameters, parameters)."""
-        return np.asarray(np.linalg.inv(self.likelihood.curvature(self.x))[0])
-
-    def climb(self, likelihood: BradleyTerryLikelihood) -> FloatArray:
-        x = np.repeat(self.x, likelihood.prior.shape[1], axis=1)
-        settled = np.zeros(x.shape[1], dtype=bool)
-        near = np.flatnonzero((likelihood.prior == self.likelihood.prior).all(axis=0))
-        if len(near):
-            x[:, near], settled[near] = _chord(likelihood.only(near), x[:, near], self.inverse)
-        rest = np.flatnonzero(~settled)
-        at_once = max(1, _MOST_NUMBERS // len(self.x) ** 2)
-        for first in range(0, len(rest), at_once):
-            some = rest[first : first + at_once]
-            x[:, some] = climb(likelihood.only(some), np.repeat(self.x, len(some), axis=1))
-        return x
-
-
-def _chord(
-    likelihood: BradleyTerryLikelihood, x: FloatArray, inverse: FloatArray
-) -> tuple[FloatArray, BoolArray]:
-    """Where chord steps lead, and which rounds they settled."""
-    size = np.zeros(x.shape[1])
-    for _ in range(_CHORD_STEPS):
-        step = inverse @ likelihood.slope(x)
-        size = np.abs(step).max(axis=0)
-        x += np.clip(step, -1.0, 1.0)
-        if np.count_nonzero(size >= _TOLERANCE) <= len(size) / _LAST_FEW:
-            break
-    return x, size < _TOLERANCE

@@ -18,7 +18,6 @@ from leaderboard.stats.bradley_terry import (
     PRIOR_GAMES,
     BradleyTerryFit,
     BradleyTerryLikelihood,
-    Reference,
     Refit,
     all_games,
     bootstrap_games,
@@ -28,6 +27,7 @@ from leaderboard.stats.bradley_terry import (
 )
 from leaderboard.stats.checks import BoolArray, FloatArray, NoGamesError
 from leaderboard.stats.games import Games, make_games
+from leaderboard.stats.newton import Reference
 from leaderboard.stats.pair_table import PairTable
 
 
@@ -122,7 +122,7 @@ def davidson(games: Games) -> DavidsonFit:
     if not len(games):
         raise NoGamesError("there are no ratings to rank by")
     with_ties = all_games_with_ties(games.table)
-    reference = Reference.of(with_ties or all_games(games.table))
+    reference: Reference[BradleyTerryLikelihood] = Reference.of(with_ties or all_games(games.table))
     log_odds = games.table.centred(reference.x[: games.contestants])
     nu = float(np.exp(reference.x[-1, 0])) if with_ties else 0.0
     return DavidsonFit(to_ratings(log_odds)[0], reference, nu)
@@ -141,7 +141,7 @@ def likelihood_of_rounds(table: PairTable, weights: FloatArray) -> DavidsonLikel
     ties = table.ties(weights)
     prior = table.no_finite_maximum(won, lost)
     prior |= no_finite_nu(table, won - 0.5 * ties, lost - 0.5 * ties, ties)
-    return DavidsonLikelihood(table, won, lost, prior, ties.sum(axis=0))
+    return DavidsonLikelihood(table, won, lost, ties.sum(axis=0), prior=prior)
 
 
 def no_finite_nu(table: PairTable, wins: FloatArray, losses: FloatArray, ties: FloatArray) -> BoolArray:
@@ -201,9 +201,10 @@ def _refitted(table: PairTable) -> Refit:
         no_tie, some_tie = np.flatnonzero(likelihood.tied == 0), np.flatnonzero(likelihood.tied > 0)
         if len(no_tie):
             some = likelihood.only(no_tie)
-            x[:-1, no_tie] = without.climb(BradleyTerryLikelihood(table, some.won, some.lost, some.prior))
+            plain_some = BradleyTerryLikelihood(table, some.won, some.lost, prior=some.prior)
+            x[:-1, no_tie] = without.climb(plain_some).x
         if tied is not None and len(some_tie):
-            x[:, some_tie] = tied.climb(likelihood.only(some_tie))
+            x[:, some_tie] = tied.climb(likelihood.only(some_tie)).x
         x[:-1], x[-1] = table.centred(x[:-1]), np.exp(x[-1])
         return x, np.asarray(likelihood.prior.any(axis=0))
 

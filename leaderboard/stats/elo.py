@@ -13,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.bootstrap import ROUNDS, Bootstrap, check_count, check_run, in_blocks
-from leaderboard.stats.bradley_terry import all_games, climb
+from leaderboard.stats.bradley_terry import all_games
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError, StatsError, column
 from leaderboard.stats.elo_pools import Clusters, group_by_cluster, pool_sizes, worth_drawing
 from leaderboard.stats.elo_walk import ROUNDS_AT_ONCE, walk_games, walk_late, walk_pools
 from leaderboard.stats.games import make_games
+from leaderboard.stats.newton import climb
 from leaderboard.stats.outcomes import Outcomes, outcomes_of, parts
 from leaderboard.stats.pair_table import PairTable
 
@@ -260,7 +261,7 @@ def games_remembered(outcomes: Outcomes, contestants: int, parameters: EloParame
     likelihood = all_games(table)
     if likelihood.prior.any():
         return games
-    log_odds = climb(likelihood, np.zeros((contestants, 1)))[:, 0]
+    log_odds = climb(likelihood, likelihood.start(1)).x[:, 0]
     rating = log_odds * parameters.scale / math.log(parameters.base)
     rate = _slowest(table, rating, parameters, groups)
     spread = float(np.ptp(table.centred(rating[:, None]))) + _movement(parameters)

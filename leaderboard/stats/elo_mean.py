@@ -23,16 +23,15 @@ from leaderboard.stats.bradley_terry import (
     POINTS_PER_UNIT,
     BradleyTerryFit,
     BradleyTerryLikelihood,
-    Reference,
     all_games,
     bootstrap_fit,
-    climb,
     laplacian,
     to_ratings,
 )
 from leaderboard.stats.checks import FloatArray, NoGamesError, ParameterError
 from leaderboard.stats.elo import EloParameters
 from leaderboard.stats.games import Games
+from leaderboard.stats.newton import Reference, climb
 from leaderboard.stats.pair_table import PairTable
 
 # With a larger K the cloud is too far from normal.
@@ -142,8 +141,8 @@ def _settled(table: PairTable, parameters: EloParameters) -> MeanElo:
     ties = table.ties(table.count_of_outcome[:, None])
     variance, x = np.full_like(plain.won, kappa), np.zeros((table.contestants, 1))
     for _ in range(_STEPS):
-        equations = MeanElo(table, plain.won, plain.lost, plain.prior, np.sqrt(variance))
-        x = climb(equations, x)
+        equations = MeanElo(table, plain.won, plain.lost, np.sqrt(variance), prior=plain.prior)
+        x = climb(equations, x).x
         half, squares = equations.half(x), 1.0 - equations.steepness(x)
         # The sum of (score - chance)² over a pair's games, where the chance is (1 + half) / 2.
         surplus = plain.won * -half - 0.25 * ties + 0.25 * plain.played * (1.0 + 2.0 * half + squares)

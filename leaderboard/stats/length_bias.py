@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import brentq
 from scipy.special import expit
 
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, ParameterError, ScoreError
@@ -19,8 +20,8 @@ from leaderboard.stats.plain_values import Result
 # On either side of 0, each with about as many comparisons.
 BINS: Final = 5
 UNIT: Final = "log-odds of winning per doubling"
-_LONGEST_STEP: Final = 4.0
-_MOST_STEPS: Final = 200
+# Log-odds per unit of x with a mean square of 1.
+_STEEPEST: Final = 1e6
 
 
 @dataclass(frozen=True)
@@ -107,28 +108,17 @@ def slope_through_origin(
     if (toward == toward[0]).all() and toward[0] != 0.5:
         return None, None, None, f"the longer {'always' if toward[0] == 1.0 else 'never'} won"
     scale = float(np.sqrt((x * x).mean()))
-    slope, curvature, residual = _fitted(x / scale, points)
+    x = x / scale
+    slope = float(brentq(lambda slope: x @ (points - expit(slope * x)), -_STEEPEST, _STEEPEST))
+    expected = expit(slope * x)
+    curvature = float((x * x * expected * (1.0 - expected)).sum())
     prompts = int((np.bincount(prompt) > 0).sum())
     if prompts < 2:
         return slope / scale, None, None, None
-    pull = sums(prompt, x / scale * residual)
+    pull = sums(prompt, x * (points - expected))
     error = float(np.sqrt((pull @ pull) * prompts / (prompts - 1.0))) / curvature
     reach = student_reach(prompts, level) * error
     return slope / scale, (slope - reach) / scale, (slope + reach) / scale, None
-
-
-def _fitted(x: FloatArray, points: FloatArray) -> tuple[float, float, FloatArray]:
-    """The most likely slope, the curvature there, and the residuals."""
-    slope = 0.0
-    for _ in range(_MOST_STEPS):
-        expected = expit(slope * x)
-        residual = points - expected
-        curvature = float((x * x * expected * (1.0 - expected)).sum())
-        step = float((x * residual).sum()) / max(curvature, 1e-300)
-        slope += max(-_LONGEST_STEP, min(_LONGEST_STEP, step))
-        if abs(step) < 1e-10 * max(1.0, abs(slope)):
-            break
-    return slope, curvature, residual
 
 
 def _bins(difference: FloatArray, longer: FloatArray, prompt: IntArray, level: float) -> list[Bin]:

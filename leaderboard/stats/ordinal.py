@@ -8,7 +8,7 @@ style: Li, Angelopoulos and Chiang 2024 (*Does style matter?*).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,8 @@ from scipy.sparse import csr_array
 from leaderboard.stats.bootstrap import ROUNDS, Bootstrap, check_run, refit
 from leaderboard.stats.bradley_terry import CENTRE, PARAMETERS, POINTS_PER_UNIT
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError
-from leaderboard.stats.ordinal_likelihood import Sums, WholeFit, fit_everything, settled, width_slope
+from leaderboard.stats.newton import Maximum
+from leaderboard.stats.ordinal_likelihood import OrdinalLikelihood, WholeFit, fit_everything, width_slope
 from leaderboard.stats.ordinal_table import make_table, threshold_rows
 from leaderboard.stats.outcome_weights import DRAWN_TOGETHER
 from leaderboard.stats.pair_table import ABOVE, BELOW
@@ -88,7 +89,7 @@ def ordinal(
 
 
 def _described(fit: WholeFit, covariance: FloatArray, units: int) -> OrdinalFit:
-    table, layout, place = fit.model.table, fit.model.table.layout, fit.place[:, 0]
+    table, layout, place = fit.table, fit.table.layout, fit.reference.x[:, 0]
     error = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     centred = (place - table.gauge @ place)[: layout.contestants]
     ends = [None if abs(step) < _STILL else ABOVE if step > 0 else BELOW for step in fit.running.tolist()]
@@ -121,9 +122,6 @@ def _described(fit: WholeFit, covariance: FloatArray, units: int) -> OrdinalFit:
     )
 
 
-_UNITS_AT_ONCE: Final = 4096
-
-
 def sandwich(
     fit: WholeFit, unit: IntArray | None, crossed: IntArray | None = None, *, of_raters: bool
 ) -> FloatArray:
@@ -132,62 +130,32 @@ def sandwich(
     ``unit`` numbers what goes together, None for single ratings; ``crossed`` the raters where they are a
     second kind. ``of_raters`` tells that units are raters, each with the pull on its lean.
     """
-    table, slopes = fit.model.table, _slopes(fit)
-    meat = spread_of_units(
-        lambda units: _spread(fit, slopes, units, of_raters),
-        unit,
-        crossed,
-        lambda raters: _spread(fit, slopes, raters, of_raters=True),
-    )
-    bread = fit.inverse - table.gauge @ fit.inverse
-    return bread @ meat @ bread.T
+    pull = _pull(fit)
+    of_units = pull if of_raters else None
+    meat = spread_of_units(_slopes(fit), fit.table.of_rating, unit, crossed, of_units, pull)
+    bread = fit.reference.inverse - fit.table.gauge @ fit.reference.inverse
+    return np.asarray(bread @ meat @ bread.T)
 
 
-def _spread(fit: WholeFit, slopes: Any, unit: IntArray | None, of_raters: bool) -> FloatArray:
-    """The sum over units of the outer products of their slopes, times G / (G - 1)."""
-    table = fit.model.table
-    if unit is None:
-        units = int(table.count.sum())
-        half = slopes * np.sqrt(table.count)
-        meat = (half @ half.T).toarray()
-    else:
-        units = int(unit.max(initial=-1)) + 1
-        totals = slopes @ csr_array(
-            (np.ones(len(unit)), (table.of_rating, unit)), shape=(table.distinct, units)
-        )
-        meat = np.zeros((table.layout.size, table.layout.size))
-        for start in range(0, units, _UNITS_AT_ONCE):
-            part = totals[:, start : start + _UNITS_AT_ONCE].toarray()
-            if of_raters and table.layout.raters:
-                _pull(fit, part, start)
-            meat += part @ part.T
-    return np.asarray(meat * (units / max(units - 1, 1)))
-
-
-def _pull(fit: WholeFit, part: FloatArray, start: int) -> None:
-    """Add to each rater's column, from ``start``, the slope of the penalty on its lean."""
-    leans = fit.model.table.layout.leans_at
-    row = leans.start + start + np.arange(part.shape[1])
-    part[row, np.arange(part.shape[1])] -= (fit.penalty * fit.place)[row, 0]
+def _pull(fit: WholeFit) -> Any:
+    """The slope of the penalty on each rater's lean, sparse (raters, parameters); None without leans."""
+    layout, likelihood = fit.table.layout, fit.reference.likelihood
+    rater = np.arange(layout.raters)
+    slope = -(likelihood.penalty * fit.reference.x)[layout.leans_at, 0]
+    places = (rater, layout.leans_at.start + rater)
+    return csr_array((slope, places), shape=(layout.raters, layout.size)) if layout.raters else None
 
 
 def _slopes(fit: WholeFit) -> Any:
-    """What one of each distinct rating adds to the slope, sparse (parameters, distinct)."""
-    table = fit.model.table
-    chance = 0.5 + 0.5 * np.tanh(0.5 * (table.design @ fit.place))
+    """What one of each distinct rating adds to the slope, sparse (distinct, parameters)."""
+    table = fit.table
+    chance = 0.5 + 0.5 * np.tanh(0.5 * (table.design @ fit.reference.x))
     won, lost, inside = (part[:, : table.distinct] for part in (table.won, table.lost, table.inside))
     surplus = won * (1.0 - chance) - lost * chance
-    between = inside * width_slope(table.widths @ fit.place)
+    between = inside * width_slope(table.widths @ fit.reference.x)
+    return (table.design_by_parameter @ surplus + csr_array(table.widths.T) @ between).T.tocsr()
 
-    return (table.design_by_parameter @ surplus + csr_array(table.widths.T) @ between).tocsr()
 
-
-# The maximum of a resample lies near that of all ratings, so one inverse curvature, taken there, serves
-# every round. Rounds this does not settle, that need the prior, or in which a contestant lost its
-# connection get Newton steps of their own.
-
-_CHORD_STEPS: Final = 20
-_LONGEST_CHORD: Final = 1.0
 # The size of arrays of cells (or of a curvature) and rounds: bounds memory, and fits a cache.
 _NUMBERS_AT_ONCE: Final = 250_000
 
@@ -213,6 +181,7 @@ def bootstrap_ordinal(
     unit, crossed, used = ratings.unit(resample), ratings.crossed(resample), threads or 1
     table = make_table(ratings, position=position, adjust=adjust, raters=raters)
     whole, layout = fit_everything(table), table.layout
+    numbers_of_round = max(table.design.shape[0], layout.size**2)
     place, prior = refit(
         lambda weights, some: fit_rounds(whole, weights, _raters_drawn(layout.raters, resample, seed, some)),
         table.distinct_ratings,
@@ -220,7 +189,7 @@ def bootstrap_ordinal(
         crossed,
         rounds=rounds,
         seed=seed,
-        together=DRAWN_TOGETHER,
+        together=max(1, min(DRAWN_TOGETHER, _NUMBERS_AT_ONCE // numbers_of_round)),
         threads=used,
     )
     centred = (place - table.gauge @ place)[: layout.contestants]
@@ -251,60 +220,19 @@ def fit_rounds(
 ) -> tuple[FloatArray, BoolArray]:
     """The parameters of each round of ``weights`` (distinct ratings, rounds), and which took the prior.
 
-    A rater drawn twice (``raters_drawn``) has its lean, and the pull on it, twice.
+    A rater drawn twice (``raters_drawn``) has its lean, and the pull on it, twice. Rounds in which a
+    contestant lost its connection, or without a finite maximum, take the prior.
     """
-    table = fit.model.table
-    numbers_of_round = max(table.design.shape[0], table.layout.size**2)
-    parts = -(-numbers_of_round * weights.shape[1] // _NUMBERS_AT_ONCE)
-    some = (part for part in np.array_split(np.arange(weights.shape[1]), parts) if len(part))
-    places, priors = zip(
-        *(
-            _fit_part(fit, weights[:, part], None if raters_drawn is None else raters_drawn[:, part])
-            for part in some
-        ),
-        strict=True,
-    )
-    return np.concatenate(places, axis=1), np.concatenate(priors)
-
-
-def _fit_part(
-    fit: WholeFit, weights: FloatArray, raters_drawn: FloatArray | None
-) -> tuple[FloatArray, BoolArray]:
-    rounds = weights.shape[1]
-    prior = fit.model.table.falls_apart(weights) | fit.prior
-    sums = Sums.of(fit.model.table, weights, prior, _penalty(fit, rounds, raters_drawn))
-    place, done = np.repeat(fit.place, rounds, axis=1), np.zeros(rounds, dtype=bool)
-    shared = np.flatnonzero(prior == fit.prior)
-    if len(shared):
-        place[:, shared], done[shared] = _chord(fit, sums.take(shared, fit.prior))
-    for with_prior in (False, True):
-        rest = np.flatnonzero(~done & (prior == with_prior))
-        if len(rest):
-            start = np.repeat(fit.place, len(rest), axis=1)
-            place[:, rest], step = fit.model.newton(sums.take(rest, with_prior), start)
-            done[rest] = settled(step)
-            prior[rest] |= ~done[rest]
-    return place, prior
-
-
-def _penalty(fit: WholeFit, rounds: int, raters_drawn: FloatArray | None) -> FloatArray:
-    penalty = np.repeat(fit.penalty, rounds, axis=1)
+    prior = fit.table.falls_apart(weights) | fit.prior
+    penalty = np.repeat(fit.reference.likelihood.penalty, weights.shape[1], axis=1)
     if raters_drawn is not None:
         # Somebody who was not drawn has no ratings in the round; the pull keeps the lean at zero.
-        penalty[fit.model.table.layout.leans_at] *= np.maximum(raters_drawn, 1.0)
-    return penalty
-
-
-def _chord(fit: WholeFit, sums: Sums) -> tuple[FloatArray, BoolArray]:
-    """Where steps with the inverse curvature of all ratings lead each round, and whether it settled."""
-    widths = fit.model.table.widths
-    place = np.repeat(fit.place, sums.won.shape[1], axis=1)
-    step = np.full(place.shape, np.inf)
-    for _ in range(_CHORD_STEPS):
-        step = fit.inverse @ fit.model.gradient(sums, place)
-        if settled(step).all():
-            break
-        reached = place + np.clip(step, -_LONGEST_CHORD, _LONGEST_CHORD)
-        out_of_order = ~(widths @ reached > 0.0).all(axis=0)
-        place = np.where(out_of_order, place, reached)
-    return place, settled(step)
+        penalty[fit.table.layout.leans_at] *= np.maximum(raters_drawn, 1.0)
+    rounds = OrdinalLikelihood.of(fit.table, weights, prior[None], penalty)
+    place, step = fit.reference.climb(rounds)
+    lost = np.flatnonzero(~prior & ~Maximum(place, step).settled)
+    if len(lost):
+        prior[lost] = True
+        again = replace(rounds, prior=prior[None]).only(lost)
+        place[:, lost] = fit.reference.climb(again).x
+    return place, prior

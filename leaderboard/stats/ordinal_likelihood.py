@@ -1,56 +1,49 @@
 """The penalised log-likelihood of the ordinal model, for many rounds at once, and its maximum.
 
-It is concave (Burridge 1981; Pratt 1981), so Newton steps, halved while they go down, arrive.
+It is concave (Burridge 1981; Pratt 1981).
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from leaderboard.stats.bradley_terry import PRIOR_GAMES
-from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NotIdentifiedError
+from leaderboard.stats.checks import BoolArray, FloatArray, NotIdentifiedError
+from leaderboard.stats.newton import Likelihood, Reference, climb
 from leaderboard.stats.ordinal_table import OrdinalTable
 
-TOLERANCE: Final = 1e-10
-# Enough for any finite maximum; one that has not settled by then is infinite.
-NEWTON_STEPS: Final = 25
-_LONGEST_STEP: Final = 3.0
-_HALVINGS: Final = 30
-# A likelihood this much lower (relative) is rounding, not a step too far.
-_SLACK: Final = 1e-9
 # Added to the diagonal of curvatures (relative), so that rounds without a parameter can be solved.
 _RIDGE: Final = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
-    """What the likelihood needs of each round."""
+class OrdinalLikelihood(Likelihood):
+    """The log-likelihood of each round; ``prior`` (1, rounds) gives contestants and effects PRIOR_GAMES."""
 
+    # The shortest step may put thresholds out of order.
+    safe_reach: ClassVar[float] = 0.0
+    # Enough for any finite maximum; one that has not settled by then is infinite.
+    newton_steps: ClassVar[int] = 25
+    table: OrdinalTable
     won: FloatArray  # (cells, rounds)
     lost: FloatArray
     inside: FloatArray  # ratings between two thresholds, (widths, rounds)
-    prior: BoolArray  # where contestants, position and effects get PRIOR_GAMES, (rounds,)
     penalty: FloatArray  # on squared parameters / 2, (parameters, rounds): the pull on leans
 
     @classmethod
-    def of(cls, table: OrdinalTable, weights: FloatArray, prior: BoolArray, penalty: FloatArray) -> "Sums":
-        """Sums of the distinct ratings with ``weights`` (distinct, rounds), and of imaginary ones."""
+    def of(
+        cls, table: OrdinalTable, weights: FloatArray, prior: BoolArray, penalty: FloatArray
+    ) -> "OrdinalLikelihood":
+        """Of the distinct ratings with ``weights`` (distinct, rounds), and of imaginary ones."""
         unused = (table.level @ weights) == 0.0
-        everything = np.concatenate((weights, table.spread @ unused))
-        return cls(table.won @ everything, table.lost @ everything, table.inside @ everything, prior, penalty)
+        all_of = np.concatenate((weights, table.spread @ unused))
+        sums = (table.won @ all_of, table.lost @ all_of, table.inside @ all_of)
+        return cls(table, *sums, penalty, prior=prior)
 
-    def take(self, rounds: IntArray, prior: bool | None = None) -> "Sums":
-        """Some of the rounds; with ``prior``, all with or all without it."""
-        flags = self.prior[rounds] if prior is None else np.full(len(rounds), prior)
-        return Sums(
-            self.won[:, rounds], self.lost[:, rounds], self.inside[:, rounds], flags, self.penalty[:, rounds]
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class OrdinalModel:
-    table: OrdinalTable
+    @property
+    def parameters(self) -> int:
+        return self.table.layout.size
 
     @property
     def _prior_at(self) -> slice:
@@ -58,50 +51,48 @@ class OrdinalModel:
 
     def start(self, rounds: int) -> FloatArray:
         """Equal contestants and evenly spaced thresholds, (parameters, rounds)."""
-        place = np.zeros((self.table.layout.size, rounds))
+        x = super().start(rounds)
         for points in self.table.layout.scales:
             at = self.table.layout.thresholds_at(points)
-            place[at] = np.arange(1.0, at.stop - at.start + 1.0)[:, None]
-        return place
+            x[at] = np.arange(1.0, at.stop - at.start + 1.0)[:, None]
+        return x
 
-    def log_likelihood(self, sums: Sums, place: FloatArray) -> FloatArray:
+    def value(self, x: FloatArray) -> FloatArray:
         """The value (rounds,) with penalties; minus infinity where thresholds are out of order."""
-        odds = self.table.design @ place
-        value = -(sums.won * np.logaddexp(0.0, -odds) + sums.lost * np.logaddexp(0.0, odds)).sum(axis=0)
-        width = self.table.widths @ place
+        odds = self.table.design @ x
+        value = -(self.won * np.logaddexp(0.0, -odds) + self.lost * np.logaddexp(0.0, odds)).sum(axis=0)
+        width = self.table.widths @ x
         ordered = (width > 0.0).all(axis=0)
-        value += (sums.inside * np.log(-np.expm1(-np.where(width > 0.0, width, 1.0)))).sum(axis=0)
-        value -= 0.5 * (sums.penalty * place * place).sum(axis=0)
-        own = place[self._prior_at]
+        value += (self.inside * np.log(-np.expm1(-np.where(width > 0.0, width, 1.0)))).sum(axis=0)
+        value -= 0.5 * (self.penalty * x * x).sum(axis=0)
+        own = x[self._prior_at]
         drawn = np.logaddexp(0.0, -own) + np.logaddexp(0.0, own)
-        value -= sums.prior * (0.5 * PRIOR_GAMES) * drawn.sum(axis=0)
+        value -= (self.prior * (0.5 * PRIOR_GAMES) * drawn).sum(axis=0)
         return np.where(ordered, value, -np.inf)
 
-    def gradient(self, sums: Sums, place: FloatArray) -> FloatArray:
-        """The slope of the log-likelihood, (parameters, rounds)."""
-        half = np.tanh(0.5 * (self.table.design @ place))
-        surplus = 0.5 * ((sums.won - sums.lost) - (sums.won + sums.lost) * half)
+    def slope(self, x: FloatArray) -> FloatArray:
+        half = np.tanh(0.5 * (self.table.design @ x))
+        surplus = 0.5 * ((self.won - self.lost) - (self.won + self.lost) * half)
         slope: FloatArray = self.table.design_by_parameter @ surplus
-        slope += self.table.widths.T @ (sums.inside * width_slope(self.table.widths @ place))
-        slope -= sums.penalty * place
-        slope[self._prior_at] -= sums.prior * (0.5 * PRIOR_GAMES) * np.tanh(0.5 * place[self._prior_at])
+        slope += self.table.widths.T @ (self.inside * width_slope(self.table.widths @ x))
+        slope -= self.penalty * x
+        slope[self._prior_at] -= self.prior * (0.5 * PRIOR_GAMES) * np.tanh(0.5 * x[self._prior_at])
         return slope
 
-    def curvature(self, sums: Sums, place: FloatArray) -> FloatArray:
-        """Minus the second derivative (rounds, parameters, parameters), made regular by gauge or prior."""
-        half = np.tanh(0.5 * (self.table.design @ place))
-        weight = 0.25 * (sums.won + sums.lost) * (1.0 - half * half)
-        slope = width_slope(self.table.widths @ place)
-        bend = sums.inside * slope * (1.0 + slope)
+    def curvature(self, x: FloatArray) -> FloatArray:
+        half = np.tanh(0.5 * (self.table.design @ x))
+        weight = 0.25 * (self.won + self.lost) * (1.0 - half * half)
+        slope = width_slope(self.table.widths @ x)
+        bend = self.inside * slope * (1.0 + slope)
         own = self._prior_at
-        pull = 0.25 * PRIOR_GAMES * (1.0 - np.tanh(0.5 * place[own]) ** 2)
+        pull = 0.25 * PRIOR_GAMES * (1.0 - np.tanh(0.5 * x[own]) ** 2)
         matrix = self._of_cells(weight)
-        for number in range(place.shape[1]):
+        for number in range(x.shape[1]):
             matrix[number] += (self.table.widths.T * bend[:, number]) @ self.table.widths
             diagonal = np.einsum("ii->i", matrix[number])
             scale = diagonal.max(initial=1e-3)
-            diagonal += sums.penalty[:, number] + _RIDGE * scale
-            if sums.prior[number]:
+            diagonal += self.penalty[:, number] + _RIDGE * scale
+            if self.prior[0, number]:
                 diagonal[own] += pull[:, number]
             else:
                 matrix[number] += self.table.gauge * scale
@@ -117,36 +108,8 @@ class OrdinalModel:
         scaled.data *= weight[self.table.row_of_entry, 0]
         return np.asarray((self.table.design_by_parameter @ scaled).toarray()[None])
 
-    def newton(self, sums: Sums, start: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The maximum of each round from ``start`` (parameters, rounds), and the last step towards it."""
-        place, step = np.array(start), np.full(start.shape, np.inf)
-        for _ in range(NEWTON_STEPS):
-            open_rounds = np.flatnonzero(~settled(step))
-            if not len(open_rounds):
-                break
-            part = sums.take(open_rounds)
-            place[:, open_rounds], step[:, open_rounds] = self._newton_step(part, place[:, open_rounds])
-        return place, step
-
-    def _newton_step(self, sums: Sums, place: FloatArray) -> tuple[FloatArray, FloatArray]:
-        slope = self.gradient(sums, place)
-        solved = np.linalg.solve(self.curvature(sums, place), slope.T[:, :, None])[:, :, 0]
-        step = np.ascontiguousarray(solved.T, dtype=np.float64)
-        # Of the odds of a rating: in a long chain of contestants the ends may move much farther.
-        reach = np.abs(self.table.design @ step).max(axis=0, initial=0.0)
-        step *= np.minimum(1.0, _LONGEST_STEP / np.maximum(reach, TOLERANCE))
-        value = self.log_likelihood(sums, place)
-        for _ in range(_HALVINGS):
-            worse = self.log_likelihood(sums, place + step) < value - _SLACK * (1.0 + np.abs(value))
-            if not worse.any():
-                break
-            step[:, worse] *= 0.5
-        return place + step, step
-
-
-def settled(step: FloatArray) -> BoolArray:
-    """Which rounds have arrived, by the last ``step`` of each (parameters, rounds)."""
-    return np.asarray(np.abs(step).max(axis=0, initial=0.0) < TOLERANCE)
+    def reach(self, step: FloatArray) -> FloatArray:
+        return np.asarray(np.abs(self.table.design @ step).max(axis=0, initial=0.0))
 
 
 def width_slope(width: FloatArray) -> FloatArray:
@@ -166,13 +129,18 @@ _NOT_IDENTIFIED: Final = 1e-9
 class WholeFit:
     """The maximum for all ratings."""
 
-    model: OrdinalModel
-    place: FloatArray  # (parameters, 1)
-    penalty: FloatArray  # (parameters, 1), the pull on leans
-    inverse: FloatArray  # of the curvature
-    prior: bool  # whether no finite maximum exists without the prior
+    reference: Reference[OrdinalLikelihood]
     running: FloatArray  # how far each parameter still moved when the search for one was given up
     lean_sd: float  # 0 without leans
+
+    @property
+    def table(self) -> OrdinalTable:
+        return self.reference.likelihood.table
+
+    @property
+    def prior(self) -> bool:
+        """Whether no finite maximum exists without the prior."""
+        return bool(self.reference.likelihood.prior.any())
 
 
 def fit_everything(table: OrdinalTable) -> WholeFit:
@@ -181,52 +149,48 @@ def fit_everything(table: OrdinalTable) -> WholeFit:
     The deviation of leans comes from sd**2 = sum of squared leans / effective number of leans (Schall 1991).
     """
     layout = table.layout
-    fit = _fit(table, _FIRST_LEAN_SD if layout.raters else 0.0, None)
+    fit = _first_fit(table, _FIRST_LEAN_SD if layout.raters else 0.0)
     for _ in range(_LEAN_STEPS if layout.raters else 0):
-        leans = fit.place[layout.leans_at, 0]
-        unexplained = np.diag(fit.inverse)[layout.leans_at].sum() / fit.lean_sd**2
+        leans = fit.reference.x[layout.leans_at, 0]
+        unexplained = np.diag(fit.reference.inverse)[layout.leans_at].sum() / fit.lean_sd**2
         effective = max(layout.raters - unexplained, 1e-6)
         lean_sd = max(float(np.sqrt(leans @ leans / effective)), _SMALLEST_LEAN_SD)
         steady = abs(lean_sd - fit.lean_sd) < _LEAN_TOLERANCE * fit.lean_sd
-        fit = _fit(table, lean_sd, fit)
+        likelihood = _of_all(table, lean_sd, fit.prior)
+        found = climb(likelihood, fit.reference.x)
+        fit = WholeFit(Reference(likelihood, found.x), fit.running, lean_sd)
         if steady:
             break
     return fit
 
 
-def _fit(table: OrdinalTable, lean_sd: float, earlier: WholeFit | None) -> WholeFit:
+def _of_all(table: OrdinalTable, lean_sd: float, prior: bool) -> OrdinalLikelihood:
     penalty = np.zeros((table.layout.size, 1))
     if lean_sd:
         penalty[table.layout.leans_at] = lean_sd**-2
-    model = OrdinalModel(table)
-    sums = Sums.of(table, table.count[:, None], np.array([False]), penalty)
-    if earlier is None:
-        _check_identified(model, sums)
-        place, step = model.newton(sums, model.start(1))
-        running = np.where(settled(step), 0.0, step)[:, 0]
-        prior = not settled(step)[0]
-    else:
-        place, prior, running = earlier.place, earlier.prior, earlier.running
-    if prior or earlier is not None:
-        sums = sums.take(np.array([0]), prior)
-        place, _ = model.newton(sums, model.start(1) if earlier is None else place)
-    inverse = np.linalg.inv(model.curvature(sums, place)[0])
-    return WholeFit(model, place, penalty, inverse, prior, running, lean_sd)
+    return OrdinalLikelihood.of(table, table.count[:, None], np.array([[prior]]), penalty)
 
 
-def _check_identified(model: OrdinalModel, sums: Sums) -> None:
-    curvature = model.curvature(sums, model.start(1))[0]
+def _first_fit(table: OrdinalTable, lean_sd: float) -> WholeFit:
+    likelihood = _of_all(table, lean_sd, prior=False)
+    _check_identified(likelihood)
+    found = climb(likelihood, likelihood.start(1))
+    if found.settled[0]:
+        return WholeFit(Reference(likelihood, found.x), np.zeros(len(found.x)), lean_sd)
+    return WholeFit(Reference.of(_of_all(table, lean_sd, prior=True)), found.step[:, 0], lean_sd)
+
+
+def _check_identified(likelihood: OrdinalLikelihood) -> None:
+    curvature, layout = likelihood.curvature(likelihood.start(1))[0], likelihood.table.layout
     root = np.sqrt(np.diag(curvature))
     values, vectors = np.linalg.eigh(curvature / root[:, None] / root[None, :])
-    layout = model.table.layout
     loose = np.abs(vectors[:, values < _NOT_IDENTIFIED]).max(axis=1, initial=0.0) > 1e-4
     names = ["position"] * layout.position + list(layout.effects)
-    mixed_up = [
-        name for name, is_loose in zip(names, loose[layout.position_at.start :], strict=False) if is_loose
-    ]
+    at = slice(layout.position_at.start, layout.effects_at.stop)
+    mixed_up = tuple(name for name, is_loose in zip(names, loose[at], strict=True) if is_loose)
     if mixed_up:
         raise NotIdentifiedError(
             f"the effect of {' and '.join(mixed_up)} cannot be told from the models in these "
             "ratings; fit without it, or show each pair in both orders",
-            tuple(mixed_up),
+            mixed_up,
         )

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from leaderboard.stats.bootstrap import refit
-from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, Reference, all_games, refitted
+from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, all_games, refitted
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError
 from leaderboard.stats.games import Games, scores
 from leaderboard.stats.intervals import central_interval
+from leaderboard.stats.newton import Reference
 from leaderboard.stats.outcome_weights import rounds_together
 from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.pair_table import PairTable

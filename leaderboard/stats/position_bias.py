@@ -1,7 +1,7 @@
 """Position bias: whether raters prefer what is shown first, and what standing second is worth to them."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from leaderboard.stats.checks import FloatArray, IntArray, ParameterError
 from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, share_estimate
 from leaderboard.stats.descriptive import on_scale
 from leaderboard.stats.intervals import student_reach
+from leaderboard.stats.newton import Likelihood, climb
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.ratings import Ratings
 
@@ -117,9 +118,6 @@ def _clustered_p(chi2: float, difference: FloatArray, independent: float) -> flo
 # limits (Stewart 1983). In the parameters divided by sigma its likelihood has one maximum (Olsen 1978; Pratt
 # 1981). Intervals are the sandwich's over prompts with Student's t.
 
-_STEPS: Final = 100
-_SETTLED: Final = 1e-9
-_HALVINGS: Final = 30
 # On the parameters: holds those the ratings say nothing about, and is far below one rating.
 _PULL: Final = 1e-6
 _MOST_POINTS: Final = 4000.0
@@ -159,9 +157,10 @@ def place_worth(ratings: Ratings, level: float = 95.0) -> PlaceWorth:
     if reason:
         return _unknown(n, prompts, reason)
     model = _Model.of(ratings)
-    place, value = model.maximum()
+    found = climb(model, model.start(1))
+    place, value = found.x[:, 0], float(model.value(found.x)[0])
     worth, noise = (float(POINTS_PER_UNIT * each) for each in (place[-2] / place[-1], 1.0 / place[-1]))
-    if value is None or -value < _LEAST_SURPRISE * n or max(noise, abs(worth)) > _MOST_POINTS:
+    if not found.settled[0] or -value < _LEAST_SURPRISE * n or max(noise, abs(worth)) > _MOST_POINTS:
         return _unknown(n, prompts, "the ratings vary too little to tell bias from noise")
     if prompts < 2:
         why = "no interval: one prompt only"
@@ -187,9 +186,11 @@ def _unknowable(ratings: Ratings) -> str | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Model:
+class _Model(Likelihood):
     """The likelihood of the distinct ratings; parameters are strengths, b and 1, each / sigma."""
 
+    # The shortest step may turn the last parameter negative.
+    safe_reach: ClassVar[float] = 0.0
     design: Any  # of what is seen, (distinct, parameters - 1)
     low: FloatArray
     high: FloatArray
@@ -216,30 +217,45 @@ class _Model:
             high,
             np.bincount(place).astype(np.float64),
             place,
+            prior=np.zeros((1, 1), dtype=bool),
         )
 
-    def maximum(self) -> tuple[FloatArray, float | None]:
-        """The parameters of the greatest likelihood, and its logarithm; None where the search did not end."""
-        place = np.zeros(self.design.shape[1] + 1)
-        place[-1] = 1.0
-        value = self._value(place)
-        for _ in range(_STEPS):
-            slope, curvature = self._derivatives(place)
-            step = np.linalg.solve(curvature, slope)
-            for _ in range(_HALVINGS):
-                reached = self._value(place + step)
-                if reached >= value:
-                    break
-                step = step / 2.0
-            place, value = place + step, max(reached, value)
-            if float(slope @ step) < _SETTLED:
-                return place, value
-        return place, None
+    @property
+    def parameters(self) -> int:
+        return int(self.design.shape[1]) + 1
+
+    def start(self, rounds: int) -> FloatArray:
+        """All equal, no bias, and a noise of one unit."""
+        return np.concatenate((np.zeros((self.parameters - 1, rounds)), np.ones((1, rounds))))
+
+    def value(self, x: FloatArray) -> FloatArray:
+        place = x[:, 0]
+        if not place[-1] > 0.0:
+            return np.array([-np.inf])
+        return np.array([self.times @ _log_share(*self._limits(place)) - 0.5 * _PULL * place @ place])
+
+    def slope(self, x: FloatArray) -> FloatArray:
+        of_seen, of_scale, _ = self._slopes(x[:, 0])
+        slope = np.append(self.design.T @ (self.times * of_seen), self.times @ of_scale)
+        return np.asarray(slope[:, None] - _PULL * x)
+
+    def curvature(self, x: FloatArray) -> FloatArray:
+        bend, mixed, scale = (self.times * each for each in self._slopes(x[:, 0])[2])
+        curvature = _PULL * np.eye(len(x))
+        curvature[:-1, :-1] -= (self.design.T @ (self.design * bend[:, None])).toarray()
+        across = self.design.T @ mixed
+        curvature[:-1, -1] -= across
+        curvature[-1, :-1] -= across
+        curvature[-1, -1] -= scale.sum()
+        return curvature[None]
+
+    def reach(self, step: FloatArray) -> FloatArray:
+        return np.asarray(np.abs(self.design @ step[:-1]).max(axis=0))
 
     def errors(self, place: FloatArray, prompt: IntArray) -> tuple[float, float]:
         """The standard errors of b and of sigma, in units, clustered by prompt."""
         of_seen, of_scale, _ = self._slopes(place)
-        _, curvature = self._derivatives(place)
+        curvature = self.curvature(place[:, None])[0]
         towards = np.zeros((len(place), 2))
         towards[-2:, 0] = 1.0 / place[-1], -place[-2] / place[-1] ** 2
         towards[-1, 1] = -1.0 / place[-1] ** 2
@@ -259,12 +275,6 @@ class _Model:
         seen = self.design @ place[:-1]
         return place[-1] * self.low - seen, place[-1] * self.high - seen
 
-    def _value(self, place: FloatArray) -> float:
-        if not place[-1] > 0.0:
-            return -np.inf
-        own = self.times @ _log_share(*self._limits(place))
-        return float(own - 0.5 * _PULL * place @ place)
-
     def _slopes(self, place: FloatArray) -> tuple[FloatArray, FloatArray, tuple[FloatArray, ...]]:
         """The slopes of each log-likelihood along what is seen and the last parameter, and the bends."""
         low, high = self._limits(place)
@@ -282,19 +292,6 @@ class _Model:
             bend_high * from_high**2 + 2.0 * both * from_high * from_low + bend_low * from_low**2,
         )
         return at_low - at_high, at_high * from_high - at_low * from_low, bends
-
-    def _derivatives(self, place: FloatArray) -> tuple[FloatArray, FloatArray]:
-        of_seen, of_scale, bends = self._slopes(place)
-        bend, mixed, scale = (self.times * each for each in bends)
-        slope = np.append(self.design.T @ (self.times * of_seen), self.times @ of_scale) - _PULL * place
-        size = len(place)
-        curvature = _PULL * np.eye(size)
-        curvature[:-1, :-1] -= (self.design.T @ (self.design * bend[:, None])).toarray()
-        across = self.design.T @ mixed
-        curvature[:-1, -1] -= across
-        curvature[-1, :-1] -= across
-        curvature[-1, -1] -= scale.sum()
-        return slope, curvature
 
 
 def _log_share(low: FloatArray, high: FloatArray) -> FloatArray:

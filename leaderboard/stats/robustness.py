@@ -12,9 +12,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from scipy.sparse import coo_array
 
-from leaderboard.stats.bradley_terry import all_games, climb
+from leaderboard.stats.bradley_terry import all_games
 from leaderboard.stats.checks import ClusterError, FloatArray, IntArray, NoGamesError, ParameterError
 from leaderboard.stats.games import Games
+from leaderboard.stats.newton import climb
 from leaderboard.stats.outcomes import Outcomes
 from leaderboard.stats.pair_table import PairTable
 from leaderboard.stats.ratings import RESAMPLE
@@ -33,7 +34,7 @@ class FittedTable:
         """Fit the table; ``near`` are strengths (contestants,) that the fit is near to, if any are known."""
         likelihood = all_games(table)
         start = np.zeros(table.contestants) if near is None else near
-        theta = climb(likelihood, start[:, None])
+        theta = climb(likelihood, start[:, None]).x
         return cls(table, table.centred(theta)[:, 0], likelihood.curvature(theta)[0])
 
     @property

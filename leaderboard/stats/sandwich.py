@@ -5,34 +5,56 @@ The covariance is A⁻¹ B A⁻¹ (Huber 1967, White 1980): A is the curvature o
 outer products of their scores, times G / (G - 1) for G units.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, hstack
+import numpy.typing as npt
+from scipy.sparse import csr_array, hstack
 from scipy.special import gammaincinv, ndtri
 
 from leaderboard.stats.bootstrap import check_run
-from leaderboard.stats.bradley_terry import BradleyTerryFit, Reference
+from leaderboard.stats.bradley_terry import BradleyTerryFit, BradleyTerryLikelihood
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.davidson import DavidsonLikelihood
 from leaderboard.stats.games import Games
-from leaderboard.stats.outcomes import Outcomes
+from leaderboard.stats.newton import Reference
 from leaderboard.stats.resampling import NORMAL_DRAWS, round_keys, words
 
 
 def spread_of_units(
-    spread: Callable[[IntArray | None], FloatArray],
+    scores: Any,
+    of_game: npt.NDArray[Any],
     cluster: IntArray | None,
     crossed: IntArray | None,
-    of_crossed: Callable[[IntArray], FloatArray] | None = None,
+    pull: Any = None,
+    crossed_pull: Any = None,
 ) -> FloatArray:
-    """The ``spread`` over clusters, or over two kinds of clusters, then without its negative part."""
+    """The spread over clusters, or over two kinds of clusters, then without its negative part.
+
+    ``scores`` are sparse (kinds of games, parameters), ``of_game`` tells the kind of each game. ``pull`` and
+    ``crossed_pull``, sparse (clusters, parameters), are what clusters add to the scores of their games.
+    """
+    spread = _spread(scores, of_game, cluster, pull)
     if cluster is None or crossed is None:
-        return spread(cluster)
-    total = spread(cluster) + (of_crossed or spread)(crossed) - spread(_cells(cluster, crossed))
-    return total if np.isnan(total).any() else _without_negative_part(total)
+        return spread
+    total = spread + _spread(scores, of_game, crossed, crossed_pull)
+    total -= _spread(scores, of_game, _cells(cluster, crossed))
+    return _without_negative_part(total)
+
+
+def _spread(scores: Any, of_game: npt.NDArray[Any], cluster: IntArray | None, pull: Any = None) -> FloatArray:
+    """The sum over units of the outer products of their scores, times G / (G - 1) where there are several."""
+    kinds = scores.shape[0]
+    if cluster is None:
+        units, count = len(of_game), np.bincount(of_game, minlength=kinds).astype(np.float64)
+        squared = scores.T @ (scores * count[:, None])
+    else:
+        units = int(cluster.max()) + 1
+        contents = csr_array((np.ones(len(cluster)), (cluster, of_game)), shape=(units, kinds))
+        of_cluster = contents @ scores if pull is None else contents @ scores + pull
+        squared = of_cluster.T @ of_cluster
+    return np.asarray(squared.toarray() * (units / max(units - 1, 1)))
 
 
 def _cells(cluster: IntArray, crossed: IntArray) -> IntArray:
@@ -60,9 +82,9 @@ def variance_by_source(games: Games, fit: BradleyTerryFit) -> VarianceBySource |
     """The robust variances of the fit of these games by what varies; None without two kinds of clusters."""
     if games.cluster is None or games.crossed is None:
         return None
-    scores, root = _scores(games, fit.reference), _root(games, fit)
+    scores, root, of_game = _scores(games, fit.reference), _root(games, fit), games.outcomes.of_game
     units = (games.cluster, games.crossed, _cells(games.cluster, games.crossed))
-    cluster, crossed, cell = (_spread(scores, games.outcomes, unit) for unit in units)
+    cluster, crossed, cell = (_spread(scores, of_game, unit) for unit in units)
     spreads = (cluster, crossed, cell, _without_negative_part(cluster + crossed - cell))
     # Rounding leaves a variance of 0 a little below it.
     return VarianceBySource(*(np.maximum(((root @ spread) * root).sum(axis=1), 0.0) for spread in spreads))
@@ -84,11 +106,11 @@ class Sandwich:
 
 def sandwich(games: Games, fit: BradleyTerryFit) -> Sandwich:
     """The robust covariance of the fit of these games, clustered where the games have clusters."""
-    table, outcomes, scores = games.table, games.outcomes, _scores(games, fit.reference)
-    spread = spread_of_units(lambda cluster: _spread(scores, outcomes, cluster), games.cluster, games.crossed)
+    scores, component = _scores(games, fit.reference), games.table.component
+    spread = spread_of_units(scores, games.outcomes.of_game, games.cluster, games.crossed)
     root = _root(games, fit)
     covariance = root @ spread @ root.T
-    alone = np.bincount(table.component)[table.component] == 1
+    alone = (np.bincount(component)[component] == 1) | (games.units < 2)
     covariance[alone] = covariance[:, alone] = np.nan
     error = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     return Sandwich(covariance, error, games.clusters, games.units, root[:, : games.contestants])
@@ -100,7 +122,7 @@ def _root(games: Games, fit: BradleyTerryFit) -> FloatArray:
     return np.asarray((np.eye(games.contestants) - games.table.gauge) @ inverse * fit.points_per_unit)
 
 
-def _scores(games: Games, reference: Reference) -> Any:
+def _scores(games: Games, reference: Reference[BradleyTerryLikelihood]) -> Any:
     """Of each outcome, by parameter: sparse (outcomes, parameters)."""
     likelihood, of_outcome = reference.likelihood, games.table.pair_of_outcome
     if not isinstance(likelihood, DavidsonLikelihood):
@@ -115,19 +137,6 @@ def _by_side(games: Games, lead: FloatArray) -> Any:
     surplus, row = 0.5 * (2.0 * outcomes.score - 1.0 - lead), np.arange(len(outcomes))
     places = (np.concatenate((row, row)), np.concatenate((outcomes.a, outcomes.b)))
     return csr_array((np.concatenate((surplus, -surplus)), places), shape=(len(row), games.contestants))
-
-
-def _spread(scores: Any, outcomes: Outcomes, cluster: IntArray | None) -> FloatArray:
-    """The sum over units of the outer products of their scores, times G / (G - 1); NaN for a single unit."""
-    if cluster is None:
-        count = np.bincount(outcomes.of_game, minlength=len(outcomes)).astype(np.float64)
-        squared, units = scores.T @ (scores * count[:, None]), len(outcomes.of_game)
-    else:
-        places, units = (cluster, outcomes.of_game), int(cluster.max()) + 1
-        contents = coo_array((np.ones(len(cluster)), places), shape=(units, len(outcomes)))
-        of_cluster = contents.tocsr() @ scores
-        squared = of_cluster.T @ of_cluster
-    return np.asarray(squared.toarray() * (units / (units - 1) if units > 1 else np.nan))
 
 
 class Rated(Protocol):

@@ -18,7 +18,8 @@ from leaderboard.stats import (
     ordinal,
 )
 from leaderboard.stats.checks import NoGamesError, ParameterError
-from leaderboard.stats.ordinal import Sums, fit_everything, fit_rounds
+from leaderboard.stats.ordinal import fit_rounds
+from leaderboard.stats.ordinal_likelihood import OrdinalLikelihood, fit_everything
 from leaderboard.stats.ordinal_table import make_table, threshold_rows
 from leaderboard.stats.resampling import cluster_draws
 from tests.leaderboard.stats.ordinal_studies import (
@@ -205,7 +206,8 @@ class TestNoFiniteMaximum:
 
 def grows_for_ever(table):
     """Whether some direction lowers no term of the likelihood and raises one."""
-    sums = Sums.of(table, table.count[:, None], np.array([False]), np.zeros((table.layout.size, 1)))
+    penalty = np.zeros((table.layout.size, 1))
+    sums = OrdinalLikelihood.of(table, table.count[:, None], np.array([[False]]), penalty)
     design = table.design.toarray()
     rises = np.concatenate(
         (design[sums.won[:, 0] > 0], -design[sums.lost[:, 0] > 0], table.widths[sums.inside[:, 0] > 0])
@@ -458,8 +460,8 @@ class TestRounds:
     def test_all_ratings_once_is_the_whole_fit(self):
         ratings = simulated_ratings(20, effect=0.3, raters=2, lean_sd=0.5, seed=5)
         fit = fit_everything(make_table(ratings, position=True, adjust=["length"], raters=True))
-        place, prior = fit_rounds(fit, np.repeat(fit.model.table.count[:, None], 3, axis=1), np.ones((2, 3)))
-        assert place == pytest.approx(np.repeat(fit.place, 3, axis=1), abs=1e-9)
+        place, prior = fit_rounds(fit, np.repeat(fit.table.count[:, None], 3, axis=1), np.ones((2, 3)))
+        assert place == pytest.approx(np.repeat(fit.reference.x, 3, axis=1), abs=1e-9)
         assert not prior.any()
 
     def test_threads_blocks_and_seeds(self):
