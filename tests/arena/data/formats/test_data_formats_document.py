@@ -46,8 +46,9 @@ def test_every_field_and_no_other_is_described(name: str) -> None:
     text = section(SECTIONS[name])
     fields = {entry.name for entry in FIELDS[name]}
     assert fields - {"extra"} <= set(re.findall(r"\w+", text))
-    first_cells = re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)
-    assert {field for cell in first_cells for field in re.findall(r"`(\w+)`", cell)} <= fields
+    described = re.findall(r"^- (`.*?):", text, re.MULTILINE)
+    assert described
+    assert {field for names in described for field in re.findall(r"`(\w+)`", names)} <= fields
 
 
 @pytest.mark.parametrize("name", FIELDS)
