@@ -407,7 +407,7 @@ def _needs(formats: list[Format]) -> str:
     if len(formats) == 1:
         return formats[0].needs
     others = [entry.name for entry in formats if entry.needs not in (ours.NEEDS, table.FORMAT.needs)]
-    return f"{ours.NEEDS}; or the fields of {', '.join(others)}, which docs/data-formats.md lists"
+    return f"{ours.NEEDS}; or the fields of {', '.join(others)}, which docs/other-formats.md lists"
 
 
 def _mapped(file: InputFile, mapping: ColumnMapping | None) -> Source | list[Problem]:
