@@ -1,11 +1,12 @@
 """What requests and responses of API v1 share."""
 
 from collections.abc import Sequence
-from typing import Any
+from decimal import Decimal
+from typing import Annotated, Any
 
 from django.db.models import TextChoices
 from ninja import Schema
-from pydantic import WithJsonSchema
+from pydantic import PlainSerializer, WithJsonSchema
 
 from arena.rating.opinions import Name as Name
 
@@ -13,6 +14,10 @@ from arena.rating.opinions import Name as Name
 def written_out(choices: type[TextChoices]) -> WithJsonSchema:
     """For Annotated: the choices where they are used; the document would mix two enums of one name up."""
     return WithJsonSchema({"type": "string", "enum": choices.values})
+
+
+Money = Annotated[Decimal, PlainSerializer(lambda amount: f"{amount:f}", return_type=str)]
+"""An amount in replies, always with its decimals: "0.00000000", never "0E-8"."""
 
 
 class ErrorOut(Schema):

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from ninja import Field, Router, Schema, Status
 
 from arena.api.auth import caller_of, require_operator
-from arena.api.schemas import ERRORS, ErrorOut, Name, written_out
+from arena.api.schemas import ERRORS, ErrorOut, Money, Name, written_out
 from arena.models import Study
 from arena.pages.permissions import Visitor
 from arena.rating import plans
@@ -74,8 +74,8 @@ class BudgetIn(Schema):
 class RangeOut(Schema):
     """The expected value and the upper limit, which is null if unknown."""
 
-    about: Decimal
-    at_most: Decimal | None
+    about: Money
+    at_most: Money | None
 
     @classmethod
     def of(cls, numbers: Range) -> "RangeOut":
@@ -86,8 +86,8 @@ class PriceOut(Schema):
     """What a million tokens of a model cost."""
 
     model: str
-    prompt: Decimal
-    completion: Decimal
+    prompt: Money
+    completion: Money
     currency: str
 
 
@@ -167,9 +167,9 @@ class JudgeRunOut(Schema):
     prompt_tokens: int
     completion_tokens: int
     reasoning_tokens: int = Field(description="Part of the completion tokens, if the endpoint reports it.")
-    cost: Decimal | None = Field(description="null if a price is unknown.")
-    reserved: Decimal = Field(description="The most that calls in flight can still cost.")
-    budget: Decimal | None
+    cost: Money | None = Field(description="null if a price is unknown.")
+    reserved: Money = Field(description="The most that calls in flight can still cost.")
+    budget: Money | None
     currency: str
     per_minute: float | None = Field(description="Assignments that ended per minute, lately.")
     seconds_left: float | None = Field(description="At this rate.")

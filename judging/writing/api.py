@@ -1,7 +1,6 @@
 """Runs of contestants' models over the API, in the shape of judge runs."""
 
 from datetime import datetime
-from decimal import Decimal
 from typing import Annotated, Literal
 
 from django.http import HttpRequest
@@ -9,7 +8,7 @@ from ninja import Field, Router, Schema, Status
 from pydantic import model_validator
 
 from arena.api.auth import require_operator
-from arena.api.schemas import ERRORS, ErrorOut, Name, written_out
+from arena.api.schemas import ERRORS, ErrorOut, Money, Name, written_out
 from judging.judges.services import JudgeError, MissingError
 from judging.models import WritingRun
 from judging.models.writing import WritingProgress, errors_of
@@ -106,9 +105,9 @@ class WritingRunOut(Schema):
     abandoned: int
     prompt_tokens: int
     completion_tokens: int
-    cost: Decimal | None = Field(description="null if no price is known.")
-    reserved: Decimal = Field(description="The most that calls in flight can still cost.")
-    budget: Decimal | None
+    cost: Money | None = Field(description="null if no price is known.")
+    reserved: Money = Field(description="The most that calls in flight can still cost.")
+    budget: Money | None
     currency: str
     created_at: datetime
     finished_at: datetime | None = Field(description="When its last call ended; null while it runs.")

@@ -87,12 +87,16 @@ def people_said(row: Mapping[str, Any] | None) -> str:
     if row is None or found is Claim.EMPTY:
         return f"no two people rated the same pairs, so nothing shows {far}"
     unknown = {
-        Claim.TOO_FEW: f"two people both rated only {counted(pairs_of(row), 'pair')}, {_FEW} to tell {far} "
+        Claim.TOO_FEW: f"only {_rated_twice(pairs_of(row))} by two people or more, {_FEW} to tell {far} "
         f"({FEWEST_PAIRS} are needed)",
         Claim.NO_INTERVAL: f"the agreement of people with each other has {_NO_INTERVAL}",
         Claim.UNDEFINED: f"people gave {_MIDDLE}",
     }
     return unknown.get(found) or f"{said(found, 'people', 'each other', 2)} ({measured(row)})"
+
+
+def _rated_twice(pairs: int) -> str:
+    return f"{counted(pairs, 'pair')} {'was' if pairs == 1 else 'were'} rated"
 
 
 _FEW: Final = "too few"

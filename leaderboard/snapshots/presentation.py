@@ -43,7 +43,7 @@ _NOT_USED: Final = {
     "other_kind": ("rating of people’s answers", "ratings of people’s answers"),
     "same_model": ("rating of two answers by one model", "ratings of two answers by one model"),
     "not_ranked": ("rating of a retired model or of no model", "ratings of retired models or of no model"),
-    "unscored": ("pair shown but not rated", "pairs shown but not rated"),
+    "unscored": ("pair that got no rating", "pairs that got no rating"),
     "identical": (
         "pair of identical answers, which counts for no side",
         "pairs of identical answers, which count for no side",

@@ -1,6 +1,7 @@
 """Judge runs over the API, and the command that uses it."""
 
 from collections import deque
+from decimal import Decimal
 from io import StringIO
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from arena.api.auth import issue_token, rater_token
 from judging.management.commands import judge as judge_command
-from judging.models import Judge, JudgeRun
+from judging.models import Judge, JudgeRun, Purse
 from judging.runs.lifecycle import plan_run
 from judging.worker.arena_client import ArenaClient, ArenaReply, ArenaUnreachableError
 from tests.factories import make_judge, make_rater, make_small_study, make_study, make_user
@@ -33,6 +34,9 @@ def test_start_and_watch(client: Client, messages: deque[Any]) -> None:
     plan_run(started["id"])
     shown = request(client, None, f"/judge-runs/{started['id']}", method="GET").json()
     assert (shown["state"], shown["assigned"], shown["waiting"]) == ("running", 1, 1)
+    Purse.objects.update(reserved=Decimal("0.00000001"))
+    spent = request(client, None, f"/judge-runs/{started['id']}", method="GET").json()
+    assert spent["reserved"] == "0.00000001"  # never 1E-8
     for number in ("999", "9" * 30):
         assert request(client, None, f"/judge-runs/{number}", method="GET").status_code == 404
 
