@@ -21,23 +21,35 @@ from tests.judging.endpoints.server import Answer, ChatServer
 from tests.processes import Arena
 
 ALL: Final = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
-FOLLOWED: Final = (
-    *("README.md", "docs/walk.md", "docs/operating.md", "docs/leaderboard.md", "docs/reproducing.md"),
-    *("docs/monitoring.md", "docs/deploy.md"),
+FOLLOWED: Final = tuple(
+    f"docs/{name}.md" if name.islower() else f"{name}.md"
+    for name in (
+        *("README", "walk", "operating", "judging", "data-formats", "other-formats", "leaderboard", "scores"),
+        *("llmfao", "reproducing", "monitoring", "deploy"),
+    )
 )
 """Documents whose blocks run one after the other in one arena."""
 
 ELSEWHERE: Final = {"docs/deploy.md": "sh", "docs/api.md": "console"}
 """Languages of blocks that ``tests.faults deploy`` and test_api_example.py run."""
 
-NOT_RUN: Final = {"docs/deploy.md": 2}
+NOT_RUN: Final = {
+    "docs/data-formats.md": 4,
+    "docs/other-formats.md": 11,
+    "docs/scores.md": 1,
+    "docs/llmfao.md": 1,
+    "docs/deploy.md": 2,
+}
 """How many blocks with no placeholder say why they cannot run here."""
 
 SECONDS: Final = 120
 JUDGE: Final = """
-from judging.judges.services import create_judge
+from decimal import Decimal
+from judging.endpoints.costs import Prices
+from judging.judges.services import create_judge, enter_price
 from tests.factories import judge_with
-create_judge("my-judge", "My judge", judge_with(model="loopback-1", base_url="{url}"))
+judge = create_judge("my-judge", "My judge", judge_with(model="loopback-1", base_url="{url}"))
+enter_price(judge.endpoint, Prices(Decimal("2.50"), Decimal("10")))
 """
 
 SCORES: Final = """
