@@ -78,9 +78,18 @@ def documents() -> list[Path]:
 
 
 def test_links_between_documents_lead_somewhere() -> None:
+    headings = {page.resolve(): anchors(page) for page in documents()}
     for page in documents():
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page} links to {target}"
+        for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", page.read_text()):
+            there = (page.parent / target).resolve() if target else page.resolve()
+            assert there.exists(), f"{page} links to {target}"
+            assert not anchor or anchor in headings.get(there, ()), f"{page} links to {target}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """The names of a document's headings in addresses."""
+    named = re.findall(r"^#+ (.*)$", re.sub(r"(?ms)^```.*?^```$", "", page.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in named}
 
 
 def test_every_module_of_the_layout_is_described() -> None:
