@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from leaderboard.pages.format import counted
+from leaderboard.pages.guessed import guessed
 from leaderboard.pages.table import DataTable
 from leaderboard.pages.wording import enumerated, paragraph
 from leaderboard.snapshots.canonical import Content
@@ -23,7 +24,7 @@ _PLACE: Final = ("rating", "low", "high")
 def anchored_table(content: Content) -> DataTable:
     """A row for each contestant, by rank."""
     groups = len({row["component"] for row in content["standings"]} - {None}) > 1
-    return DataTable.of(
+    return guessed(
         f"People as the anchor of {', '.join(content['judges'])}",
         (
             {

@@ -8,7 +8,9 @@ from typing import Final
 
 from leaderboard.pages.claim import FEWEST_ALIKE
 from leaderboard.pages.format import counted, number_range, signed
-from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.guessed import guessed
+from leaderboard.pages.table import DataTable
+from leaderboard.pages.units import Cell
 from leaderboard.pages.wording import enumerated, number_word, verb
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import FEWEST_PROMPTS
@@ -156,4 +158,4 @@ def beside_table(
     title: str, own: Mapping[str, Cell], scores: Mapping[str, float], name: str, other: str
 ) -> DataTable:
     rows = [{"Model": model, name: own[model], other: round(score, 2)} for model, score in scores.items()]
-    return DataTable.of(title, rows)
+    return guessed(title, rows)

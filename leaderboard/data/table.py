@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from leaderboard.pages.format import counted
-from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.guessed import guessed_rows
+from leaderboard.pages.table import DataTable
+from leaderboard.pages.units import Cell
 from leaderboard.snapshots.canonical import Content
 
 LENGTHS: Final = {
@@ -74,7 +76,7 @@ def lengths_table(lengths: Sequence[TextLengths], caption: str) -> DataTable:
     rows = (
         (one.part, TEXTS[one.what], *(_rounded(getattr(one, name)) for name in _SUMMARY)) for one in lengths
     )
-    return DataTable(caption, ("Part", "Texts", *_COLUMNS), tuple(rows))
+    return guessed_rows(caption, ("Part", "Texts", *_COLUMNS), tuple(rows))
 
 
 def all_lengths_table(content: Content) -> DataTable:
@@ -84,7 +86,7 @@ def all_lengths_table(content: Content) -> DataTable:
         for one in text_lengths(content, measure)
     )
     columns = ("Part", "Prompts", "Texts", "Measure", *_COLUMNS)
-    return DataTable(f"Lengths of texts. Tokens: {content['tokenizer']}", columns, tuple(rows))
+    return guessed_rows(f"Lengths of texts. Tokens: {content['tokenizer']}", columns, tuple(rows))
 
 
 def text_contestants_table(content: Content) -> DataTable:
@@ -101,7 +103,7 @@ def text_contestants_table(content: Content) -> DataTable:
         f"{'Mean' if name == 'mean' else 'SD'} {noun}" for noun in LENGTHS.values() for name in ("mean", "sd")
     )
     columns = ("Contestant", "Kind", "Completions", "Empty", "Unknown", *lengths)
-    return DataTable(f"Answers of each model. Tokens: {content['tokenizer']}", columns, tuple(rows))
+    return guessed_rows(f"Answers of each model. Tokens: {content['tokenizer']}", columns, tuple(rows))
 
 
 def times_named(content: Content) -> list[str]:
@@ -117,7 +119,7 @@ def coverage_table(content: Content) -> DataTable:
         for row in content["coverage"]
     )
     columns = ("Raters", "Ratings", *(f"{each} rating{'' if each == '1' else 's'}" for each in times))
-    return DataTable(f"Pairs by ratings, {counted(content['pairs'], 'pair')} in all", columns, tuple(rows))
+    return guessed_rows(f"Pairs by ratings, {counted(content['pairs'], 'pair')} in all", columns, tuple(rows))
 
 
 def unscored_table(content: Content) -> DataTable:
@@ -137,11 +139,13 @@ def unscored_table(content: Content) -> DataTable:
         *(one.replace("_", " ").capitalize() for one in reasons),
         "Identical texts",
     )
-    return DataTable("Pairs not rated", columns, tuple(rows))
+    return guessed_rows("Pairs not rated", columns, tuple(rows))
 
 
 def left_out_table(reasons: Mapping[str, int]) -> DataTable:
-    return DataTable("Rows of imported files that were left out", ("Reason", "Rows"), tuple(reasons.items()))
+    return guessed_rows(
+        "Rows of imported files that were left out", ("Reason", "Rows"), tuple(reasons.items())
+    )
 
 
 def _in_tenths(value: float | None) -> Cell:

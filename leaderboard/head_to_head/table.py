@@ -6,7 +6,9 @@ from typing import Any
 
 from leaderboard.head_to_head.verdict import Decision
 from leaderboard.pages.format import number
-from leaderboard.pages.table import DataTable, percent_cell
+from leaderboard.pages.guessed import guessed
+from leaderboard.pages.table import DataTable
+from leaderboard.pages.units import percent_cell
 from leaderboard.snapshots.canonical import Content
 
 
@@ -72,7 +74,7 @@ def lines_table(
                 f"Share of points: high ({level:g} %)": percent_cell(high),
             }
 
-    return DataTable.of(caption, cells(), {"Difference: points": "Score difference"})
+    return guessed(caption, cells(), {"Difference: points": "Score difference"})
 
 
 WHAT = {"position": "Position", "length": "Length", "category": "Category"}
@@ -115,7 +117,7 @@ def drivers(content: Content) -> list[Driver]:
 
 
 def drivers_table(caption: str, rows: Sequence[Driver], level: float) -> DataTable:
-    return DataTable.of(
+    return guessed(
         caption,
         (
             {

@@ -22,7 +22,7 @@ from leaderboard.answers.asked import CHECKS, SCORES, Known
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.cards import Card, cards
 from leaderboard.pages.dots import Axis
-from leaderboard.pages.format import counted, in_percent, percent
+from leaderboard.pages.format import counted
 from leaderboard.pages.kept import MARKS
 from leaderboard.pages.marks import MarksOfAll
 from leaderboard.pages.standings.table import Row, ranks_shown, standing_rows
@@ -32,6 +32,7 @@ from leaderboard.snapshots.levels import at_level
 from leaderboard.snapshots.presentation import leading_sentence, ranks_written
 from leaderboard.snapshots.settings import Setting, choice_of, parse
 from leaderboard.trust.page import TrustPage
+from leaderboard.trust.table import RIGHT
 
 LEADERS: Final = 3
 LEADS_TO: Final = {"study": "See the leaderboard", "study-trust": "See judge accuracy"}
@@ -184,23 +185,22 @@ def _models(rows: Sequence[Row], by: str) -> Leaders:
 def _judges(study: Study, snapshot: Snapshot) -> tuple[str, Leaders]:
     """The verdict on judges, and those that are right most often."""
     page = TrustPage.read(study, snapshot, {}, operator=False)
-    found = [row for row in page.rows if row.is_judge and row.share is not None]
-    columns = ("accuracy", "low", "high")
-    drawn = [[in_percent(row.number(name)) for name in columns] for row in found[:LEADERS]]
-    axis = Axis.around(share for shares in drawn for share in shares if share is not None)
+    found = [row for row in page.view.rows if row.slug and RIGHT.value(row) is not None]
+    drawn = [RIGHT.estimate(row).times(100) for row in found[:LEADERS]]
+    axis = Axis.around(share for each in drawn for share in each if share is not None)
     if axis is None:
         return page.verdict[0], Leaders()
-    shares = [row.share for row in found]
+    shares = list(map(RIGHT.value, found))
     ranks = ranks_written((0, 1 + shares.index(share)) for share in shares)
     leaders = (
         Leader(
             rank,
             row.name,
-            percent(row.share),
-            "" if low is None else f"{low:.1f}% and {high:.1f}%",
-            SafeString(axis.row(share or 0.0, low, high)),
+            RIGHT.text(row),
+            "" if own.low is None else f"{own.low:.1f}% and {own.high:.1f}%",
+            SafeString(axis.row(*own)),
         )
-        for row, rank, (share, low, high) in zip(found, ranks, drawn, strict=False)
+        for row, rank, own in zip(found, ranks, drawn, strict=False)
     )
     heading = SafeString(axis.heading())
     return page.verdict[0], Leaders(tuple(leaders), heading, len(found), "Judge", "Right")

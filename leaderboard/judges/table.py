@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from leaderboard.pages.format import NONE, counted, in_points, number, signed
-from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.guessed import guessed_rows
+from leaderboard.pages.table import DataTable
+from leaderboard.pages.units import Cell
 from leaderboard.raters.agreement.table import PEARSON_WITH_MEAN, same_category
 from leaderboard.raters.bias.table import unscored_words
 from leaderboard.snapshots.canonical import Content
@@ -327,7 +329,7 @@ def lines_table(caption: str, content: Content, shown: Sequence[Line]) -> DataTa
     """Lines as plain numbers with both ends and what is said of n."""
     columns = ("Measure", "Unit", *(f"{label}{end}" for label in _labels(content) for end in _ENDS))
     rows = tuple((line.name, line.unit, *_plain(line)) for line in shown)
-    return DataTable(caption, columns, rows)
+    return guessed_rows(caption, columns, rows)
 
 
 _ENDS: Final = ("", ", low", ", high", ", about")

@@ -1,37 +1,116 @@
-"""Columns of tables that readers sort: cells, headings, and the order that an address asks for. Pure."""
+"""Columns, each declared once: how it is read from an item, and what it is in files, tables and addresses.
+
+Tables that readers sort are of the same columns. Pure.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from functools import cached_property
+from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urlencode
+
+from leaderboard.pages.units import PLAIN, Cell, Estimate, Unit
 
 EVERY_COLUMN: Final = "all"
 """Value of ``columns`` in an address."""
 
+COLON: Final = ("{}: low", "{}: high")
+BLANK: Final = ("{} low", "{} high")
+"""Names in files of the ends of an interval; {} is that of its number."""
+
 Item = TypeVar("Item")
-Value = float | str | tuple[int, int] | None
-
-
-def _no_ends(item: object) -> str:
-    return ""
+Value = Cell | tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Column(Generic[Item]):
-    """A column: its name in addresses, its heading, what it sorts by and the text of its cells.
+    """A column of a table.
 
-    ``kind``: the class of its cells. ``falling``: the first click puts the largest on top. ``ends``: the text
-    of a cell's interval, empty without one.
+    ``name``: its heading in files, and on pages where there is no ``label``. ``read``: how it is read, or the
+    key in a content, with dots between those of contents in contents. ``over``: the heading of pages that it
+    shares with its neighbours. ``ends``: the headings of its interval in files; without them it has none.
+
+    In tables that readers sort, ``key`` is its name in addresses, ``help`` its meaning, ``kind`` the class of
+    its cells and ``write`` their text, if not the unit's. ``falling``: the first click puts the largest on
+    top.
     """
 
-    key: str
-    label: str
-    value: Callable[[Item], Value]
-    text: Callable[[Item], str]
-    kind: str = "num"
-    falling: bool = True
+    name: str
+    read: str | Callable[[Item], Value | Estimate]
+    unit: Unit = PLAIN
+    label: str = ""
+    over: str = ""
+    ends: tuple[str, str] | None = None
+    key: str = ""
     help: str = ""
-    ends: Callable[[Item], str] = _no_ends
+    kind: str = "num"
+    write: Callable[[Item], str] | None = None
+    falling: bool = True
+
+    @property
+    def heading(self) -> str:
+        """Its heading in tables that readers sort, whose cells name the unit."""
+        return self.label or self.name
+
+    @property
+    def title(self) -> str:
+        """Its heading in other tables of pages, without the one it shares."""
+        title = f"{self.label}{self.unit.suffix}" if self.label else self.name
+        return title.removeprefix(f"{self.over}: ")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its headings in files."""
+        return (self.name, *(end.replace("{}", self.name) for end in self.ends or ()))
+
+    def found(self, item: Item) -> Any:
+        """The value of an item, or its estimate."""
+        if callable(self.read):
+            return self.read(item)
+        content, key = _inside(item, self.read)
+        return Estimate.of(content, key) if self.ends else content.get(key)
+
+    def estimate(self, item: Item) -> Estimate:
+        found = self.found(item)
+        return found if isinstance(found, Estimate) else Estimate(found)
+
+    def value(self, item: Item) -> Any:
+        """What it sorts by; None where it is not known."""
+        found = self.found(item)
+        return found.value if isinstance(found, Estimate) else found
+
+    def cells(self, item: Item) -> tuple[Cell, ...]:
+        """The cells of an item in files."""
+        return tuple(self.unit.cell(each) for each in self.estimate(item)[: 3 if self.ends else 1])
+
+    def text(self, item: Item) -> str:
+        return self.write(item) if self.write else self.unit.text(self.value(item))
+
+    def range(self, item: Item) -> str:
+        """The interval of an item, empty where there is none."""
+        return self.unit.range(*self.estimate(item)[1:]) if self.ends else ""
+
+
+def bare(path: str) -> Callable[[Mapping[str, Any]], Estimate]:
+    """Read an estimate whose ends a content keeps beside it under low and high."""
+    return lambda item: Estimate.bare(*_inside(item, path))
+
+
+def counted_in(key: str, names: Sequence[str]) -> list[Column[Mapping[str, Any]]]:
+    """A column for each of the counts that a content keeps in a list."""
+
+    def at(place: int) -> Callable[[Mapping[str, Any]], Cell]:
+        return lambda item: item[key][place]
+
+    return [Column(name, at(place)) for place, name in enumerate(names)]
+
+
+def _inside(item: Any, path: str) -> tuple[Mapping[str, Any], str]:
+    """The content that holds the last key of a path, and that key; an empty content where there is none."""
+    *parents, key = path.split(".")
+    for parent in parents:
+        item = item.get(parent) or {}
+    return item, key
 
 
 @dataclass(frozen=True)
@@ -69,10 +148,10 @@ def _is_among(sort: str, usual: Sequence[Column[Item]]) -> bool:
 
 
 @dataclass(frozen=True)
-class Heading(Generic[Item]):
+class Heading:
     """A heading whose link sorts by its column; ``sorted`` is that of aria-sort."""
 
-    column: Column[Item]
+    column: Column[Any]
     address: str
     sorted: str
 
@@ -83,38 +162,64 @@ class Heading(Generic[Item]):
 
 
 @dataclass(frozen=True)
-class Order(Generic[Item]):
-    """The order of rows that an address asks for; ``usual``: the column where it asks for none."""
+class SortedTable(Generic[Item]):
+    """A table in the order that an address asks for; ``setting`` is the beginning of addresses.
 
+    ``first`` stand in front of the drawn interval and ``columns`` behind it. ``usual`` are those that are
+    shown before all are asked for, and ``by`` is sorted by where the address names no column.
+    """
+
+    items: Sequence[Item]
     asked: TableQuery
-    usual: Column[Item]
-    column: Column[Item]
+    setting: str
+    first: Sequence[Column[Item]]
+    columns: Sequence[Column[Item]]
+    usual: Sequence[Column[Item]]
+    by: Column[Item]
 
-    @classmethod
-    def of(cls, asked: TableQuery, usual: Column[Item], known: Sequence[Column[Item]]) -> "Order[Item]":
-        """By the column asked for, or the usual one for a name that is not ``known``."""
-        key = asked.sort.removeprefix("-")
-        return cls(asked, usual, next((column for column in known if column.key == key), usual))
+    @cached_property
+    def _column(self) -> Column[Item]:
+        key = self.asked.sort.removeprefix("-")
+        return next((column for column in (*self.first, *self.columns) if column.key == key), self.by)
 
     @property
     def falling(self) -> bool:
         """True if the largest comes first."""
-        return self.column.falling != (self.asked.sort == f"-{self.column.key}")
+        return self._column.falling != (self.asked.sort == f"-{self._column.key}")
 
-    def rows(self, items: Sequence[Item]) -> list[Item]:
-        """Sort rows; equal ones stay as they stand, and those without a value come last either way."""
-        value = self.column.value
-        known = [item for item in items if value(item) is not None]
-        unknown = [item for item in items if value(item) is None]
+    @cached_property
+    def rows(self) -> list[Item]:
+        """The items in order; equal ones stay as they stand, and those without a value come last."""
+        value = self._column.value
+        known = [item for item in self.items if value(item) is not None]
+        unknown = [item for item in self.items if value(item) is None]
         return sorted(known, key=lambda item: _sortable(value(item)), reverse=self.falling) + unknown
 
-    def heading(self, column: Column[Item], setting: str) -> Heading[Item]:
+    def heading(self, column: Column[Item]) -> Heading:
         """A heading whose link sorts by the column, or turns the order where it is the one sorted by."""
-        here = column.key == self.column.key
+        here = column.key == self._column.key
         turned = here and self.falling == column.falling
-        sort = f"-{column.key}" if turned else "" if column.key == self.usual.key else column.key
-        address = TableQuery(sort, self.asked.search, self.asked.columns).query(setting)
+        sort = f"-{column.key}" if turned else "" if column.key == self.by.key else column.key
+        address = TableQuery(sort, self.asked.search, self.asked.columns).query(self.setting)
         return Heading(column, address, ("descending" if self.falling else "ascending") if here else "")
+
+    @property
+    def first_headings(self) -> list[Heading]:
+        return [self.heading(column) for column in self.first]
+
+    @property
+    def headings(self) -> list[Heading]:
+        return [self.heading(column) for column in self.columns]
+
+    @property
+    def explained(self) -> list[Column[Item]]:
+        """The columns whose meaning is told below the table."""
+        return [column for column in (*self.first, *self.columns) if column.help and column.kind != "name"]
+
+    @property
+    def columns_query(self) -> str:
+        """The address with all columns, or with the usual ones where all are shown."""
+        return self.asked.turned(self.usual).query(self.setting)
 
 
 def _sortable(value: Value) -> tuple[float, float | str]:

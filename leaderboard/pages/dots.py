@@ -71,8 +71,10 @@ class Axis:
         line = _line(place, 16, place, HEIGHT)
         return f'<text x="{place}" y="12" text-anchor="middle">{text}</text>{line}'
 
-    def row(self, rating: float, low: float | None, high: float | None) -> str:
+    def row(self, rating: float | None, low: float | None, high: float | None) -> str:
         """A dot on the line of its interval, as SVG; what leaves the axis ends in an arrow."""
+        if rating is None:
+            return ""
         shapes = self._grid
         if low is not None and high is not None:
             shapes += self._arms(low, high)

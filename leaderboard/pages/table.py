@@ -1,43 +1,58 @@
-"""What tables share: cells, CSV, and how a page arranges them. Pure."""
+"""Tables of declared columns: their CSV, and how a page arranges them. Pure."""
 
 import csv
 import io
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
-from typing import Final, TypeVar
+from operator import itemgetter
+from typing import Any, Final, Self, TypeVar
 
 from arena.files.writing import guarded
+from leaderboard.pages.columns import Column
+from leaderboard.pages.units import Cell
 
-Cell = str | int | float | None
+Item = TypeVar("Item")
+NUMBERS: Final = (int, float)
 
 
 @dataclass(frozen=True)
 class DataTable:
-    """Numbers of a figure; the first column names the row.
-
-    ``words``: what a page writes over columns whose names the file keeps.
-    """
+    """Numbers of a figure: ``declared`` columns, of which the first names the row, and items, one a row."""
 
     caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    words: Mapping[str, str] = field(default_factory=dict)
+    declared: Sequence[Column[Any]]
+    items: Sequence[Any]
 
     @classmethod
-    def of(
-        cls, caption: str, rows: Iterable[Mapping[str, Cell]], words: Mapping[str, str] | None = None
-    ) -> "DataTable":
-        """A table of rows that name their columns, all the same ones."""
-        listed = list(rows)
-        columns = tuple(listed[0]) if listed else ()
-        return cls(caption, columns, tuple(tuple(row.values()) for row in listed), words or {})
+    def of(cls, caption: str, columns: Iterable[Column[Item]], items: Iterable[Item]) -> Self:
+        """A table of items by columns that are declared for such."""
+        return cls(caption, tuple(columns), tuple(items))
+
+    @classmethod
+    def plain(cls, caption: str, names: Iterable[str], rows: Iterable[Sequence[Cell]]) -> Self:
+        """A table of rows of cells, whose columns have names alone."""
+        return cls.of(
+            caption, [Column[Sequence[Cell]](name, itemgetter(at)) for at, name in enumerate(names)], rows
+        )
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The headings of its file."""
+        return tuple(name for column in self.declared for name in column.names)
+
+    @cached_property
+    def rows(self) -> tuple[tuple[Cell, ...], ...]:
+        """The cells of its file."""
+        return tuple(
+            tuple(cell for column in self.declared for cell in column.cells(item)) for item in self.items
+        )
 
     @property
-    def by_column(self) -> list[tuple[Cell, ...]]:
-        return list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
+    def has_intervals(self) -> bool:
+        """If any number has one."""
+        return any(column.estimate(item).low is not None for column in self.declared for item in self.items)
 
     def csv(self) -> str:
         """CSV with an apostrophe before texts that a spreadsheet would run as a formula."""
@@ -48,176 +63,99 @@ class DataTable:
         return out.getvalue()
 
 
-def percent_cell(share: float | None) -> float | None:
-    """A share in percent, as exact as shares are stored: a page rounds it once more; None stays."""
-    return None if share is None else round(100 * share, 4)
-
-
 def _safe(cell: Cell) -> Cell:
     return guarded(cell) if isinstance(cell, str) else cell
 
 
-Item = TypeVar("Item")
-Row = tuple[Cell, ...]
-NUMBERS: Final = (int, float)
-
-_END: Final = re.compile(r"\b(low|high)\b", re.IGNORECASE)
-_READ: Final = {
-    "alpha among themselves": "alpha",
-    "bradley-terry rating": "Bradley-Terry score",
-    "changed %": "changes its verdict (%)",
-    "completions": "answers",
-    "contestant": "model",
-    "elo rating": "Elo score",
-    "comparisons": "ratings",
-    "comparisons (n)": "ratings",
-    "difference: rating": "score above the other setting",
-    "difference: places": "places above the other setting",
-    "effective votes": "effective ratings",
-    "first %": "first (%)",
-    "flip %": "changes its verdict (%)",
-    "games": "ratings",
-    "kappa with people": "weighted kappa",
-    "longer wins %": "longer wins (%)",
-    "met": "number met",
-    "met (%)": "requirements met (%)",
-    "neutral mean": "mean rating without bias",
-    "other games": "other ratings",
-    "other share %": "other win share (%)",
-    "pairs (n)": "pairs",
-    "pearson r with people": "agrees with people (r)",
-    "points won %": "points won (%)",
-    "prefers first %": "prefers the first (%)",
-    "rank (ub)": "best rank by intervals",
-    "rater count": "raters",
-    "rating": "score",
-    "rating change": "score change",
-    "ratings (n)": "ratings",
-    "ratings compared (n)": "ratings compared",
-    "requirements met": "number met",
-    "same verdict %": "same verdict (%)",
-    "score from pairs": "Elo score",
-    "share %": "win share (%)",
-    "share of points: %": "win share (%)",
-    "share, %": "not rated (%)",
-    "standard deviation": "SD",
-    "text score above the average model": "above average",
-    "tie %": "tie share (%)",
-    "unscored": "replies not rated",
-    "votes": "ratings",
-    "win %": "outright wins (%)",
-    "win rate": "win share (%)",
-    "win share %": "win share (%)",
-    "without bias": "mean rating without bias",
-}
-"""Names of columns that pages write in the words of docs/methodology.md (Measures); files keep theirs."""
-
-_IN_PERCENT: Final = ("win rate",)
-"""Columns of shares that pages write in percent."""
-
-
-def _end(label: str) -> str:
-    """Which end of an interval a column holds: low, high or none."""
-    found = _END.search(label)
-    return found[0].lower() if found else ""
-
-
-def _read(label: str) -> str:
-    if word := _READ.get(label.lower()):
-        return word[:1].upper() + word[1:] if label[:1].isupper() else word
-    heading, colon, last = label.rpartition(": ")
-    return heading + colon + _read(last) if colon else label
-
-
 @dataclass(frozen=True)
-class Column:
-    """``has_ends``: the next two columns are the ends of its interval and belong into its cells.
+class Shown:
+    """A column of a page under its ``label``; for each row its cell of files, and those of its interval."""
 
-    ``decimals``: how many its numbers below 10 need to line up, one or two; one for percentages. Its numbers
-    are written ``times`` as large.
-    """
-
-    place: int
+    column: Column[Any]
     label: str
-    numeric: bool
-    decimals: int
-    has_ends: bool = False
-    times: int = 1
+    cells: Sequence[tuple[Cell, ...]]
 
-    def under(self, heading: str) -> "Column":
-        label = self.label.removeprefix(f"{heading}: ")
-        return replace(self, label=label[:1].upper() + label[1:])
+    @cached_property
+    def numeric(self) -> bool:
+        return any(isinstance(value, NUMBERS) for value, *_ in self.cells)
+
+    @cached_property
+    def places(self) -> int:
+        """Decimals that its numbers below 10 need to line up."""
+        places = self.column.unit.places
+        return decimals(value for value, *_ in self.cells) if places is None else places
 
 
 @dataclass(frozen=True)
 class Arranged:
-    """A table without empty columns, with shared headings, names written once, and intervals in one cell."""
+    """A table without empty columns, with shared headings, and names written once."""
 
     table: DataTable
 
     @cached_property
+    def _columns(self) -> list[Shown]:
+        return [
+            Shown(column, column.title, [column.cells(item) for item in self.table.items])
+            for column in self.table.declared
+        ]
+
+    @cached_property
     def name_place(self) -> int:
         """The column that names a row: the second where the first says the same for several rows."""
-        names = [row[0] for row in self.table.rows]
-        runs = len(list(groupby(names)))
-        repeated = runs == len(set(names)) and 2 * runs <= len(names)
-        texts = all(isinstance(cell, str) for row in self.table.rows for cell in row[:2])
-        return int(bool(names) and repeated and texts and len(self.table.columns) > 1)
+        if len(self._columns) < 2:
+            return 0
+        first, second = ([value for value, *_ in column.cells] for column in self._columns[:2])
+        runs = len(list(groupby(first)))
+        repeated = runs == len(set(first)) and 2 * runs <= len(first)
+        return int(bool(first) and repeated and all(isinstance(name, str) for name in (*first, *second)))
 
     @property
     def name(self) -> str:
-        name = self.table.columns[self.name_place]
-        return _read(name) if name in ("Contestant", "Votes") else name
+        return self._columns[self.name_place].label
 
     @cached_property
-    def columns(self) -> list[tuple[str, list[Column]]]:
+    def names(self) -> list[Cell]:
+        """What stands in front of each row."""
+        return [value for value, *_ in self._columns[self.name_place].cells]
+
+    @cached_property
+    def columns(self) -> list[tuple[str, list[Shown]]]:
         """The other columns that are not empty, under their shared heading or ""."""
-        groups: list[tuple[str, list[Column]]] = []
-        shown = list(self._shown())
-        for heading, run in _runs(shown, [column.label.rpartition(": ")[0] for column in shown]):
-            if heading and len(run) > 1:
-                groups.append((heading, [column.under(heading) for column in run]))
-            elif heading and run[0].has_ends:  # whatever it is, it is the same under every heading
-                groups.append(("", [replace(run[0], label=heading)]))
+        groups: list[tuple[str, list[Shown]]] = []
+        shown = [column for column in self._columns[self.name_place + 1 :] if not _is_empty(column)]
+        for heading, run in groupby(shown, key=lambda each: each.column.over):
+            under = list(run)
+            if heading and len(under) > 1:
+                groups.append((heading, [replace(each, label=_capitalised(each.label)) for each in under]))
+            elif heading:  # an interval is the same under every heading
+                (only,) = under
+                label = heading if only.column.ends else f"{heading}: {only.label}"
+                groups.append(("", [replace(only, label=label)]))
             else:
-                groups += [("", [column]) for column in run]
+                groups += [("", [each]) for each in under]
         return groups
 
-    def _shown(self) -> Iterator[Column]:
-        labels, name = self.table.columns, self.name_place
-        ends = [_end(label) for label in labels]
-        # Where the two ends of an interval begin, behind their number.
-        lows = {at for at in range(name + 2, len(labels) - 1) if ends[at : at + 2] == ["low", "high"]}
-        for place, cells in enumerate(self.table.by_column):
-            is_end = place in lows or place - 1 in lows
-            if place > name and not is_end and (not cells or any(cell not in (None, "") for cell in cells)):
-                label = labels[place]
-                shown = _read(self.table.words.get(label, label))
-                places = 1 if "%" in shown else decimals(cells)
-                times = 100 if label.rpartition(": ")[2].lower() in _IN_PERCENT else 1
-                yield Column(place, shown, holds_numbers(cells), places, place + 1 in lows, times)
-
-    @property
-    def rows(self) -> list[tuple[str, list[Row]]]:
-        """The rows under their shared name or ""."""
+    @cached_property
+    def rows(self) -> list[tuple[str, list[int]]]:
+        """The places of the rows under their shared name or ""."""
         if not self.name_place:
-            return [("", list(self.table.rows))]
-        return _runs(self.table.rows, [str(row[0]) for row in self.table.rows])
+            return [("", list(range(len(self.table.items))))]
+        named = enumerate(value for value, *_ in self._columns[0].cells)
+        return [(str(name), [at for at, _ in run]) for name, run in groupby(named, key=itemgetter(1))]
 
 
-def holds_numbers(column: Iterable[Cell]) -> bool:
-    return any(isinstance(cell, NUMBERS) for cell in column)
+def _is_empty(column: Shown) -> bool:
+    return bool(column.cells) and all(value in (None, "") for value, *_ in column.cells)
+
+
+def _capitalised(label: str) -> str:
+    return label[:1].upper() + label[1:]
 
 
 def decimals(column: Iterable[Cell]) -> int:
     """Decimals that numbers below 10 of a column need to line up: one or two."""
     below = (value for value in column if isinstance(value, float) and abs(value) < 10)
     return 2 if any(not f"{value:.2f}".endswith("0") for value in below) else 1
-
-
-def _runs(items: Sequence[Item], keys: Iterable[str]) -> list[tuple[str, list[Item]]]:
-    keyed = zip(keys, items, strict=True)
-    return [(key, [item for _, item in run]) for key, run in groupby(keyed, key=lambda pair: pair[0])]
 
 
 @dataclass(frozen=True)
@@ -227,8 +165,9 @@ class Matrix:
     names: tuple[str, ...]
     values: tuple[tuple[float | int | None, ...], ...]
 
+    def _rows(self) -> list[tuple[Cell, ...]]:
+        return [(name, *values) for name, values in zip(self.names, self.values, strict=True)]
+
     def table(self, caption: str) -> DataTable:
-        rows = zip(self.names, self.values, strict=True)
-        return DataTable(
-            caption, ("Contestant", *self.names), tuple((name, *values) for name, values in rows)
-        )
+        found = DataTable.plain(caption, ("Contestant", *self.names), self._rows())
+        return replace(found, declared=(replace(found.declared[0], label="Model"), *found.declared[1:]))

@@ -5,9 +5,10 @@ from typing import Final
 
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.pages.format import NONE, number, probability
+from leaderboard.pages.format import NONE, number
 from leaderboard.pages.page import Panel
-from leaderboard.pages.table import Arranged, Cell, Column
+from leaderboard.pages.table import Arranged, Shown
+from leaderboard.pages.units import Cell
 
 _TWO_ROWS: Final = ' rowspan="2"'
 
@@ -41,7 +42,7 @@ def table_head(shown: Arranged) -> str:
     )
 
 
-def _column_head(column: Column, more: str = "") -> str:
+def _column_head(column: Shown, more: str = "") -> str:
     return _head(column.label, more + (' class="num"' if column.numeric else ""))
 
 
@@ -52,9 +53,9 @@ def _head(label: str, more: str = "") -> str:
 def table_rows(shown: Arranged) -> str:
     columns = [column for _, run in shown.columns for column in run]
     bodies = []
-    for name, rows in shown.rows:
+    for name, places in shown.rows:
         head = _shared_name(name, len(columns) + 1) if name else ""
-        lines = "\n".join(_row(row, shown.name_place, columns) for row in rows)
+        lines = "\n".join(_row(shown.names[at], columns, at) for at in places)
         bodies.append(f"<tbody>\n{head}{lines}\n</tbody>")
     return "\n".join(bodies)
 
@@ -63,23 +64,21 @@ def _shared_name(name: str, columns: int) -> str:
     return f'<tr><th scope="rowgroup" colspan="{columns}"><span>{escape(name)}</span></th></tr>\n'
 
 
-def _row(row: tuple[Cell, ...], name: int, columns: list[Column]) -> str:
-    cells = "".join([_data_cell(row, column) for column in columns])
-    return f'<tr><th scope="row">{escape(cell(row[name]))}</th>{cells}</tr>'
+def _row(name: Cell, columns: list[Shown], at: int) -> str:
+    cells = "".join([_data_cell(column, at) for column in columns])
+    return f'<tr><th scope="row">{escape(cell(name))}</th>{cells}</tr>'
 
 
-def _data_cell(row: tuple[Cell, ...], column: Column) -> str:
-    at = column.place
-    value = row[at]
+def _data_cell(column: Shown, at: int) -> str:
+    value, *ends = column.cells[at]
+    unit = column.column.unit
     if isinstance(value, str):
         return f"<td>{escape(value)}</td>"
-    if isinstance(value, float) and column.label.startswith("p ("):
-        return f'<td class="num">{escape(probability(value))}</td>'
-    value, low, high = (_times(each, column.times) for each in (value, *row[at + 1 : at + 3], None, None)[:3])
-    written = cell(value, column.decimals)
-    if column.has_ends and low is not None and high is not None:
-        ends = cell(low, column.decimals), cell(high, column.decimals)
-        written += f" ({(' to ' if any('−' in end for end in ends) else '–').join(ends)})"
+    if value is not None and unit.shown:
+        return f'<td class="num">{escape(unit.shown(value))}</td>'
+    written, *between = (cell(_times(each, unit.times), column.places) for each in (value, *ends))
+    if between and NONE not in between:
+        written += f" ({(' to ' if any('−' in end for end in between) else '–').join(between)})"
     return f'<td class="num">{written}</td>'
 
 

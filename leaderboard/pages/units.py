@@ -1,11 +1,42 @@
-"""Units of numbers: how pages, files and terminals write those of each kind. Pure."""
+"""Estimates, and units: how pages, files and terminals write numbers of each kind. Pure."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple, Self
 
-from leaderboard.pages.format import NONE, number_range, percent, percent_range, share_points, signed
-from leaderboard.pages.table import Cell, percent_cell
+from leaderboard.pages.format import (
+    NONE,
+    number,
+    number_range,
+    percent,
+    percent_range,
+    probability,
+    share_points,
+    signed,
+)
+
+Cell = str | int | float | None
+
+
+class Estimate(NamedTuple):
+    """A number and the ends of its interval; None for what is not known."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any] | None, key: str) -> Self:
+        """Read what contents keep under KEY, KEY_low and KEY_high."""
+        return cls(*((found or {}).get(f"{key}{end}") for end in ("", "_low", "_high")))
+
+    @classmethod
+    def bare(cls, found: Mapping[str, Any] | None, key: str = "value") -> Self:
+        """Read what contents keep under KEY, low and high."""
+        return cls(*((found or {}).get(name) for name in (key, "low", "high")))
+
+    def times(self, scale: float) -> Self:
+        return type(self)(*(None if each is None else scale * each for each in self))
 
 
 def _no_range(low: float | None, high: float | None) -> str:
@@ -17,26 +48,40 @@ class Unit:
     """A kind of numbers.
 
     ``text`` and ``range`` write a number and an interval for readers, ``printed`` a number in a terminal,
-    where headings name the unit. In files ``cell`` gives the number, and names of columns end in ``suffix``.
-    Numbers have an interval if the unit ``has_interval``.
+    where headings name the unit. ``cell`` gives the number in files. ``suffix`` stands behind the names of
+    their columns.
+
+    In tables of pages numbers are ``times`` as large as in files, and have ``places`` decimals below 10, None
+    for as many as they need, or are as ``shown``.
     """
 
     text: Callable[[float | None], str]
     printed: Callable[[float | None], str]
     range: Callable[[float | None, float | None], str] = _no_range
     suffix: str = ""
-    cell: Callable[[float | None], Cell] = lambda value: value
-    has_interval: bool = True
+    cell: Callable[[Any], Cell] = lambda value: value
+    times: int = 1
+    places: int | None = None
+    shown: Callable[[float], str] | None = None
 
-    def cells(self, name: str, value: float | None, *ends: float | None) -> Iterator[tuple[str, Cell]]:
-        """The columns of a number in files: itself, then ``ends``, those of its interval."""
-        for said, number in zip(("", ": low", ": high"), (value, *ends), strict=False):
-            yield f"{name}{self.suffix}{said}", self.cell(number)
+    def told(self, found: Estimate, noun: str = "") -> str:
+        """Write a number with its interval for readers, ``noun`` behind the number."""
+        ends = self.range(found.low, found.high)
+        return self.text(found.value) + noun + (f" ({ends})" if ends else "")
+
+    def with_ends(self, found: Estimate, noun: str = "") -> str:
+        """Write a number with its interval in a terminal, ``noun`` behind the number."""
+        ends = self.ends(found)
+        return self.printed(found.value) + noun + (f" ({ends})" if ends else "")
+
+    def ends(self, found: Estimate) -> str:
+        """Write an interval in a terminal; empty without one."""
+        return "" if found.low is None else f"{self.printed(found.low)} to {self.printed(found.high)}"
 
 
-def with_ends(found: Mapping[str, Any], key: str) -> list[float | None]:
-    """A number and the ends of its interval, which contents keep under key_low and key_high."""
-    return [found.get(f"{key}{end}") for end in ("", "_low", "_high")]
+def percent_cell(share: float | None) -> float | None:
+    """A share in percent, as exact as shares are stored: a page rounds it once more; None stays."""
+    return None if share is None else round(100 * share, 4)
 
 
 def _printed(form: str, scale: int = 1) -> Callable[[float | None], str]:
@@ -44,14 +89,18 @@ def _printed(form: str, scale: int = 1) -> Callable[[float | None], str]:
     return lambda value: NONE if value is None else f"{scale * value:{form}}"
 
 
-SHARE: Final = Unit(percent, _printed(".1f", 100), percent_range, " (%)", percent_cell)
-POINTS: Final = Unit(
-    lambda value: NONE if value is None else share_points(value),
-    _printed("+.1f", 100),
-    suffix=" (points)",
-    cell=percent_cell,
-)
-COEFFICIENT: Final = Unit(
-    lambda value: NONE if value is None else signed(value), _printed(".3f"), number_range
-)
-COUNT: Final = Unit(lambda value: NONE if value is None else f"{value:,}", _printed(","), has_interval=False)
+def _known(write: Callable[[float], str]) -> Callable[[float | None], str]:
+    return lambda value: NONE if value is None else write(value)
+
+
+SHARE: Final = Unit(percent, _printed(".1f", 100), percent_range, " (%)", percent_cell, places=1)
+FRACTION: Final = replace(SHARE, cell=lambda share: share, times=100)
+"""Shares that files do not give in percent."""
+POINTS: Final = Unit(_known(share_points), _printed("+.1f", 100), suffix=" (points)", cell=percent_cell)
+COEFFICIENT: Final = Unit(_known(signed), _printed(".3f"), number_range)
+COUNT: Final = Unit(_known(lambda value: number(value, ",")), _printed(","))
+SCORE: Final = Unit(_known(lambda value: number(value, ".0f")), _printed(".0f"))
+WHOLE: Final = Unit(_known(lambda value: number(value, ",.0f")), _printed(",.0f"))
+P: Final = Unit(probability, _printed(".3f"), shown=probability)
+PLAIN: Final = Unit(_known(str), _known(str))
+"""Texts, and numbers that need no other word."""

@@ -53,12 +53,7 @@ def with_intervals(level: float, found: object) -> str:
 def gives_interval(found: object) -> bool:
     """If any number of a content has an end "low" or NAME_low, or a table a value under such a heading."""
     if isinstance(found, DataTable):
-        return any(
-            cell is not None
-            for column, cells in zip(found.columns, found.by_column, strict=True)
-            if column.removesuffix(" %").lower().endswith("low")
-            for cell in cells
-        )
+        return found.has_intervals
     if isinstance(found, Mapping):
         ends = (end for key, end in found.items() if key == "low" or key.endswith("_low"))
         return any(end is not None for end in ends) or any(map(gives_interval, found.values()))

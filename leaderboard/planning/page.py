@@ -11,6 +11,7 @@ from django.urls import reverse
 from arena.models import Contestant, Study
 from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import ComputedPage
+from leaderboard.pages.guessed import guessed
 from leaderboard.pages.page import NoNumbersError, NoRatingsError, Panel
 from leaderboard.pages.switches import Switch, list_of
 from leaderboard.pages.table import DataTable
@@ -146,7 +147,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
 
 def needs_table(content: Content) -> DataTable:
     """How many more prompts each gap takes, by raters of every pair."""
-    return DataTable.of(
+    return guessed(
         "More prompts you need, by the gap and the raters of every pair",
         (
             {

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from leaderboard.pages.format import seconds, signed, whole_percent
-from leaderboard.pages.table import Cell
+from leaderboard.pages.units import Cell
 from leaderboard.quality.measures import FEWEST, Figures
 from leaderboard.stats.clustered_means import Estimate
 from leaderboard.stats.intervals import Share

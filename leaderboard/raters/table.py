@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from leaderboard.pages.format import counted, number_range, percent, percent_range, signed
-from leaderboard.pages.table import Cell, DataTable, percent_cell
+from leaderboard.pages.guessed import guessed
+from leaderboard.pages.table import DataTable
+from leaderboard.pages.units import Cell, percent_cell
 from leaderboard.pages.wording import FEWEST_PAIRS
 from leaderboard.raters.bias.content import Flips, Length, Ratings, ScoreDifferences
 from leaderboard.raters.bias.table import Shown, shown, unscored_reasons
@@ -146,7 +148,7 @@ def _with_people(kind: Kind) -> RaterFigure:
 
 
 def kinds_table(kinds: Sequence[Kind]) -> DataTable:
-    return DataTable.of("Kinds of raters", map(_plain, kinds))
+    return guessed("Kinds of raters", map(_plain, kinds))
 
 
 def _plain(kind: Kind) -> dict[str, Cell]:

@@ -12,8 +12,10 @@ from arena.models import Study
 from leaderboard.models import Release, Snapshot
 from leaderboard.pages.cards import comparisons
 from leaderboard.pages.format import number
+from leaderboard.pages.guessed import guessed
 from leaderboard.pages.page import Page, Panel
-from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.table import DataTable
+from leaderboard.pages.units import Cell
 from leaderboard.releases import changes
 from leaderboard.releases.changes import Change, ContestantChange, VoteChange
 from leaderboard.releases.content import Board, boards, parameters
@@ -103,13 +105,13 @@ class ChangesPage(Page):
                 f"Leaderboard by {found.boards[1].label}",
                 "Releases share ratings, so overlapping intervals do not mean that a change is chance. A "
                 "renamed model is removed under its old name and added under its new one.",
-                lambda: DataTable.of("Changes of the leaderboard", map(self._contestant, found.contestants)),
+                lambda: guessed("Changes of the leaderboard", map(self._contestant, found.contestants)),
             )
         yield self.make_panel(
             "votes",
             "Ratings",
             "Each release says what the rows mean.",
-            lambda: DataTable.of("Changes of the ratings", self._votes()),
+            lambda: guessed("Changes of the ratings", self._votes()),
         )
         for slug, title, note, listed in (
             ("judges", "Judges", "How they were set up when each release was made.", found.judges),
@@ -140,7 +142,7 @@ class ChangesPage(Page):
 
     def _table(self, title: str, listed: list[Change]) -> DataTable:
         with_judge = any(change.of for change in listed)
-        return DataTable.of(
+        return guessed(
             f"Changes: {title.lower()}",
             (
                 {

@@ -14,6 +14,7 @@ from arena.models import Study
 from leaderboard.models import Release, ReleaseBundle, Snapshot
 from leaderboard.pages.cards import comparisons
 from leaderboard.pages.citation import Author, Citation
+from leaderboard.pages.guessed import guessed, guessed_rows
 from leaderboard.pages.page import DOWNLOADS_WAIT, Page, Panel
 from leaderboard.pages.shell import Published, published
 from leaderboard.pages.standings.table import raters_table, standing_rows, standings_table
@@ -135,7 +136,7 @@ class ReleasePage(Page):
                 "judges",
                 "Judges",
                 "As set up when the release was made. The rest is in judges.json in the bundle.",
-                lambda: DataTable.of("Judges", map(_judge_row, self.release.judges)),
+                lambda: guessed("Judges", map(_judge_row, self.release.judges)),
             )
 
     def _standings(self, board: Board) -> Panel:
@@ -154,7 +155,7 @@ def _by_name(table: DataTable) -> DataTable:
     """The table with contestants in its first column, which names the rows."""
     place = table.columns.index("Contestant") if table.columns else 0
     columns, *rows = ((row[place], *row[:place], *row[place + 1 :]) for row in (table.columns, *table.rows))
-    return DataTable(table.caption, tuple(map(str, columns)), tuple(rows))
+    return guessed_rows(table.caption, tuple(map(str, columns)), tuple(rows))
 
 
 def _judge_row(judge: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.pages.columns import Column
-from leaderboard.pages.format import percent_range
 from leaderboard.trust.page import TrustPage
 from leaderboard.trust.table import RIGHT, Row
 
@@ -16,13 +15,13 @@ register = template.Library()
 
 @register.filter
 def judge_rows(page: TrustPage) -> SafeString:
-    return mark_safe("\n".join(_row(page, row) for row in page.rows))  # noqa: S308 - every text is escaped
+    return mark_safe("\n".join(_row(page, row) for row in page.view.rows))  # noqa: S308 - every text is escaped
 
 
 def _row(page: TrustPage, row: Row) -> str:
-    cells = (f'<td class="{column.kind}">{_cell(page, column, row)}</td>' for column in page.columns)
+    cells = (f'<td class="{column.kind}">{_cell(page, column, row)}</td>' for column in page.view.columns)
     leads = row.slug in page.in_front
-    kind = ' class="leads"' if leads else "" if row.is_judge else ' class="provisional"'
+    kind = ' class="leads"' if leads else "" if row.slug else ' class="provisional"'
     hidden = '<span class="visually-hidden">, not told apart from the first</span>' if leads else ""
     return (
         f"<tr{kind}>"
@@ -34,13 +33,13 @@ def _row(page: TrustPage, row: Row) -> str:
 
 def _cell(page: TrustPage, column: Column[Row], row: Row) -> str:
     """With all columns, each has its interval."""
-    ends = column.ends(row) if page.asked.columns else ""
+    ends = column.range(row) if page.asked.columns else ""
     return escape(column.text(row)) + (f'<span class="organisation">{escape(ends)}</span>' if ends else "")
 
 
 def _name(page: TrustPage, row: Row) -> str:
     name = f"<bdi>{escape(row.name)}</bdi>"
-    if not row.is_judge:
+    if not row.slug:
         return name
     address = reverse("study-rater", args=[page.study.slug, f"judge:{row.slug}"])
     about = f'<span class="organisation">{escape(row.about)}</span>' if row.about else ""
@@ -48,9 +47,8 @@ def _name(page: TrustPage, row: Row) -> str:
 
 
 def _interval(page: TrustPage, row: Row) -> str:
-    if row.share is None or page.axis is None:
+    found = RIGHT.estimate(row)
+    if page.axis is None:
         return ""
-    low, high = row.number("low"), row.number("high")
-    said = f'<span class="visually-hidden">{percent_range(low, high)}</span>' if low is not None else ""
-    ends = (None if end is None else 100 * end for end in (low, high))
-    return said + page.axis.row(100 * row.share, *ends)
+    said = f'<span class="visually-hidden">{RIGHT.range(row)}</span>' if found.low is not None else ""
+    return said + page.axis.row(*found.times(100))

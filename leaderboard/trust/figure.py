@@ -25,9 +25,10 @@ from leaderboard.pages.figure import (
     title,
     vertical_line,
 )
-from leaderboard.pages.format import counted, percent, percent_range, share_points
+from leaderboard.pages.format import counted, percent, share_points
+from leaderboard.pages.units import Estimate
 from leaderboard.snapshots.canonical import Content
-from leaderboard.trust.table import CellOf, Model, Row, bins
+from leaderboard.trust.table import RIGHT, CellOf, Model, Row, bins
 
 _ROOM = 3.0
 """Percentage points around the points of a scatter."""
@@ -35,20 +36,15 @@ _ROOM = 3.0
 
 def accuracies(found: Sequence[Row], chance: float | None) -> Figure:
     """Each judge and, in grey, each baseline in a row of its own."""
-    known = [(row, row.share) for row in found if row.share is not None]
-    values = [
-        (100 * share, _percent(row.number("low")), _percent(row.number("high"))) for row, share in known
-    ]
-    texts = [
-        f"{full(row.name)}<br>{percent(share)} {percent_range(row.number('low'), row.number('high'))}"
-        for row, share in known
-    ]
-    figure = by_row([row.name for row, _ in known], values, texts, "Right (%)")
+    known = [row for row in found if RIGHT.value(row) is not None]
+    values = [_percents(RIGHT.estimate(row)) for row in known]
+    texts = [f"{full(row.name)}<br>{RIGHT.text(row)} {RIGHT.range(row)}" for row in known]
+    figure = by_row([row.name for row in known], values, texts, RIGHT.title)
     figure["layout"]["shapes"] = [] if chance is None else [vertical_line(chance)]
     (whole,) = figure["data"]
     figure["data"] = []
     for is_judge, color in ((True, SERIES[0]), (False, "--muted")):
-        places = [place for place, (row, _) in enumerate(known) if row.is_judge is is_judge]
+        places = [place for place, row in enumerate(known) if bool(row.slug) is is_judge]
         figure["data"].append(
             whole
             | {
@@ -175,7 +171,7 @@ def reliability(content: Content) -> Figure:
     traces = []
     for number, each in enumerate(content["judges"][:MOST_SERIES]):
         colour, symbol = series_look(number)
-        shares = [_percents(one["right"]) for one in each["probability"]["bins"]]
+        shares = [_percents(Estimate.bare(one["right"])) for one in each["probability"]["bins"]]
         traces.append(
             dots(
                 {"color": colour, "symbol": symbol, "size": 9},
@@ -200,5 +196,5 @@ def reliability(content: Content) -> Figure:
     return {"data": traces, "layout": drawn_on}
 
 
-def _percents(own: Content) -> tuple[float, float | None, float | None]:
-    return 100 * own["value"], _percent(own["low"]), _percent(own["high"])
+def _percents(share: Estimate) -> tuple[float, float | None, float | None]:
+    return 100 * (share.value or 0.0), _percent(share.low), _percent(share.high)

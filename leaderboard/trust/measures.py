@@ -3,12 +3,14 @@
 Content, page, files, terminal and what is sealed follow from MEASURES. Pure.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from leaderboard.pages.table import Cell
-from leaderboard.pages.units import COEFFICIENT, COUNT, SHARE, Unit
+from leaderboard.pages.columns import COLON, Column
+from leaderboard.pages.units import COEFFICIENT, COUNT, SHARE, Estimate, Unit
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -34,34 +36,25 @@ class Measure:
     between_people: bool = False
 
     @property
-    def address(self) -> str:
-        """Its name in addresses."""
-        return {"hedging": "ties"}.get(self.key, self.key.replace("_", "-"))
-
-    @property
-    def ends(self) -> tuple[str, ...]:
-        """The keys of its interval."""
-        prefix = "" if self.key == "accuracy" else f"{self.key}_"
-        return (f"{prefix}low", f"{prefix}high") if self.unit.has_interval else ()
-
-    @property
     def keys(self) -> tuple[str, ...]:
-        return (self.key, *self.ends)
+        """The keys of its number and of its interval, which counts do not have."""
+        prefix = "" if self.key == "accuracy" else f"{self.key}_"
+        return (self.key,) if self.unit is COUNT else (self.key, f"{prefix}low", f"{prefix}high")
 
-    def numbers(self, figures: Mapping[str, Any]) -> list[float | None]:
-        """The number and the ends of its interval; None where unknown."""
-        return [figures.get(key) for key in self.keys]
+    def estimate(self, figures: Mapping[str, Any]) -> Estimate:
+        return Estimate(*map(figures.get, self.keys))
 
-    def text(self, figures: Mapping[str, Any]) -> str:
-        return self.unit.text(figures.get(self.key))
-
-    def range(self, figures: Mapping[str, Any]) -> str:
-        """Its interval, empty where there is none."""
-        return self.unit.range(*(figures.get(key) for key in self.ends)) if self.ends else ""
-
-    def cells(self, figures: Mapping[str, Any]) -> Iterator[tuple[str, Cell]]:
-        """Its columns in files."""
-        return self.unit.cells(self.label, *self.numbers(figures))
+    def column(self, figures: Callable[[Item], Mapping[str, Any]]) -> Column[Item]:
+        """Its column in a table of items with ``figures``."""
+        return Column(
+            f"{self.label}{self.unit.suffix}",
+            lambda item: self.estimate(figures(item)),
+            self.unit,
+            label=self.heading or self.label,
+            ends=COLON if self.keys[1:] else None,
+            key={"hedging": "ties"}.get(self.key, self.key.replace("_", "-")),
+            help=self.help,
+        )
 
 
 ACCURACY: Final = Measure(
@@ -152,11 +145,7 @@ MEASURES: Final = (
         help="Of ratings that take a side, the answer with more characters.",
     ),
     Measure(
-        "people",
-        SHARE,
-        "As people",
-        help="How often it takes the side of most people.",
-        between_people=True,
+        "people", SHARE, "As people", help="How often it takes the side of most people.", between_people=True
     ),
     Measure("asked", COUNT, "Replies", sealed=False),
     Measure("scored", COUNT, "Rated replies", sealed=False),
@@ -167,5 +156,5 @@ AVERAGED: Final = tuple(each for each in MEASURES if each.unit is not COUNT and 
 """What has a mean of subsets, in the order of JSON."""
 PUBLIC: Final = {key for each in MEASURES if not each.sealed for key in each.keys} | {"accuracy_bounds"}
 """The keys of what raters may be told of judges before the study closes; everything else is sealed."""
-CERTAIN: Final = {end for each in MEASURES if each.by_rule for end in each.ends}
+CERTAIN: Final = {end for each in MEASURES if each.by_rule for end in each.keys[1:]}
 """The keys of intervals that a rule does not have, as it is the same on any other prompt."""

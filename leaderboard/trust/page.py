@@ -1,6 +1,6 @@
 """The page of how often each judge is right, on pairs whose right answer is known."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Final, Self
@@ -15,7 +15,8 @@ from django.utils.safestring import SafeString, mark_safe
 from arena.models import Study
 from arena.pages.permissions import can_operate
 from leaderboard.models import Snapshot
-from leaderboard.pages.columns import Column, Heading, Order, TableQuery
+from leaderboard.pages.columns import SortedTable, TableQuery
+from leaderboard.pages.computed_page import Computed
 from leaderboard.pages.dots import Axis
 from leaderboard.pages.figure import MOST_ON_A_PHONE
 from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel, numbers_of, step
@@ -66,14 +67,13 @@ _SWITCHES: Final[Mapping[str, tuple[str, str, Mapping[str, str]]]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrustPage(Page):
+class TrustPage(Computed, Page):
     """``part``: the subset or group that the table is about, empty for all; ``content`` None until computed.
 
     ``operator``: whether the reader may see everything while the study is open.
     """
 
     setting: TrustSetting
-    content: Content | None
     part: str = ""
     asked: TableQuery = _UNASKED
     operator: bool = False
@@ -110,12 +110,6 @@ class TrustPage(Page):
         return cls.read(study, numbers_of(study), wanted, operator=operator)
 
     @property
-    def nothing(self) -> str:
-        """Why there is nothing to show, or empty."""
-        reason: str = (self.content or {}).get("nothing", "")
-        return f"{reason[:1].upper()}{reason[1:]}." if reason else ""
-
-    @property
     def without_gold(self) -> bool:
         return not self.snapshot.counts.get("labelled") and self.setting.gold == LABELS
 
@@ -127,11 +121,6 @@ class TrustPage(Page):
     def can_ask_people(self) -> bool:
         """Whether the majority of people can be taken as right instead of labels that are not there."""
         return self.without_gold and PEOPLE in self._sources
-
-    @property
-    def found(self) -> Content | None:
-        """The content; None while it is computed and where there is nothing to show."""
-        return None if self.nothing else self.content
 
     @property
     def shows_pairs(self) -> bool:
@@ -283,13 +272,16 @@ class TrustPage(Page):
         return _ending(replace(self.setting, **{name: value}), self.part) or "?"
 
     @cached_property
-    def rows(self) -> list[Row]:
-        """Judges and baselines in the order asked for."""
-        if self.found is None:
-            return []
-        prices, seconds = self._costs() if self.asked.columns else ({}, {})
-        found = table.rows(self.found, self.part, prices, seconds)
-        return self._order(found).rows(found)
+    def view(self) -> SortedTable[Row]:
+        """Judges and baselines, in the order and with the columns asked for."""
+        found: list[Row] = []
+        columns = [*USUAL]
+        if self.found is not None:
+            prices, seconds = self._costs() if self.asked.columns else ({}, {})
+            found = table.rows(self.found, self.part, prices, seconds)
+            if self.asked.columns:
+                columns += table.further(found, list(self.found["parameters"]["subsets"]))
+        return SortedTable(found, self.asked, self.query, (NAME, RIGHT), columns, _USUAL, RIGHT)
 
     def _costs(self) -> tuple[dict[str, Price], dict[str, float]]:
         """Price and seconds of a thousand pairs by slug: as a file says, or, for operators, of calls."""
@@ -318,38 +310,6 @@ class TrustPage(Page):
         return prices, seconds
 
     @property
-    def columns(self) -> list[Column[Row]]:
-        """Those behind the interval."""
-        if not self.asked.columns or self.found is None:
-            return list(USUAL)
-        return [*USUAL, *table.further(self.rows, list(self.found["parameters"]["subsets"]))]
-
-    def _order(self, found: list[Row]) -> Order[Row]:
-        subsets = list((self.found or {})["parameters"]["subsets"])
-        return Order.of(self.asked, RIGHT, (*_USUAL, *table.further(found, subsets)))
-
-    @property
-    def first_headings(self) -> list[Heading[Row]]:
-        return self._headings((NAME, RIGHT))
-
-    @property
-    def headings(self) -> list[Heading[Row]]:
-        return self._headings(self.columns)
-
-    @property
-    def explained(self) -> list[Column[Row]]:
-        return [RIGHT, *self.columns]
-
-    def _headings(self, columns: Sequence[Column[Row]]) -> list[Heading[Row]]:
-        order = self._order(self.rows)
-        return [order.heading(each, self.query) for each in columns]
-
-    @property
-    def columns_query(self) -> str:
-        """The address with all columns, or with the usual ones where all are shown."""
-        return self.asked.turned(_USUAL).query(self.query)
-
-    @property
     def chance(self) -> float | None:
         """How often a random answer is right in the part shown, in percent; None if that is hidden."""
         share = table.chance(self.found, self.part) if self.found else None
@@ -358,7 +318,7 @@ class TrustPage(Page):
     @property
     def _ends(self) -> list[dict[str, float | None]]:
         """Of the judges: a random answer has an interval that is no matter of prompts."""
-        return [{"low": row.number("low")} for row in self.rows if row.is_judge]
+        return [{"low": RIGHT.estimate(row).low} for row in self.view.rows if row.slug]
 
     @property
     def has_intervals(self) -> bool:
@@ -367,9 +327,8 @@ class TrustPage(Page):
     @cached_property
     def axis(self) -> Axis | None:
         """Percent, from chance on; a rule that is worse does not push the judges together."""
-        judges = [row for row in self.rows if row.is_judge]
-        shares = (row.number(name) for row in judges for name in ("low", "accuracy", "high"))
-        known = [100 * share for share in shares if share is not None]
+        shares = (share for row in self.view.rows if row.slug for share in RIGHT.estimate(row).times(100))
+        known = [share for share in shares if share is not None]
         return Axis.around(known, chance=self.chance) if known else None
 
     @property
@@ -423,7 +382,7 @@ class TrustPage(Page):
             on_intervals(f"Lines are {self.level:g}% intervals for other prompts of this kind.", self._ends)
             + ("" if self.chance is None else f" The dashed line is chance: {self.chance:.3g}%."),
             lambda: table.judges_table(content),
-            draw=lambda: figure.accuracies(self.rows, self.chance),
+            draw=lambda: figure.accuracies(self.view.rows, self.chance),
             height=step(len(content["judges"] + content["baselines"]) * 1.4 + 4),
         )
 

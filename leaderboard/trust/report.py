@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from leaderboard.pages.format import counted
-from leaderboard.pages.units import COEFFICIENT, POINTS, SHARE, Unit, with_ends
+from leaderboard.pages.units import COEFFICIENT, POINTS, SHARE, Estimate
 from leaderboard.pages.wording import enumerated, on_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
@@ -69,19 +69,15 @@ def _about(found: Content) -> str:
 
 def _rows(found: Content, name: str | None) -> Iterator[tuple[str, ...]]:
     for called, own in _figures(found, name):
+        right = ACCURACY.estimate(own)
         scored = f"{own['scored']} of {own['asked']}" if "scored" in own else ""
-        yield (
-            called,
-            SHARE.printed(own["accuracy"]),
-            _ends(SHARE, own.get("low"), own.get("high")),
-            *(each.unit.printed(own.get(each.key)) for each in _COLUMNS),
-            scored,
-        )
+        shares = (SHARE.printed(own.get(each.key)) for each in _COLUMNS)
+        yield called, SHARE.printed(right.value), SHARE.ends(right), *shares, scored
 
 
 def _measures(found: Content, name: str | None) -> Iterator[tuple[str, ...]]:
     for called, own in _figures(found, name):
-        yield (called, *(_with_ends(each.unit, *each.numbers(own)) for each in _WITH_ENDS))
+        yield (called, *(each.unit.with_ends(each.estimate(own)) for each in _WITH_ENDS))
 
 
 def _figures(found: Content, name: str | None) -> Iterator[tuple[str, Content]]:
@@ -89,15 +85,6 @@ def _figures(found: Content, name: str | None) -> Iterator[tuple[str, Content]]:
     for each in (*found["judges"], *found["baselines"]):
         own = each["average"] if name is None else each["subsets"].get(name) or each["groups"][name]
         yield printable(each.get("judge") or each["baseline"]), own
-
-
-def _with_ends(unit: Unit, value: float | None, low: float | None, high: float | None) -> str:
-    ends = _ends(unit, low, high)
-    return unit.printed(value) + (f" ({ends})" if ends else "")
-
-
-def _ends(unit: Unit, low: float | None, high: float | None) -> str:
-    return "" if low is None else f"{unit.printed(low)} to {unit.printed(high)}"
 
 
 def _lead(lead: Content, judges: int) -> str:
@@ -113,10 +100,10 @@ def _lead(lead: Content, judges: int) -> str:
 
 
 def _difference(found: Mapping[str, Any]) -> str:
-    ends = _ends(POINTS, found["low"], found["high"])
+    points = POINTS.with_ends(Estimate.bare(found, "difference"), " points")
     counts = f"alone right, where asked in the same order, {found['only_judge']} to {found['only_base']}"
     p = _p("McNemar by prompt p", found["mcnemar"])
-    return f"{POINTS.printed(found['difference'])} points{ends and f' ({ends})'}; {counts}, {p}"
+    return f"{points}; {counts}, {p}"
 
 
 def _p(name: str, value: float) -> str:
@@ -141,8 +128,7 @@ def _matrix(matrix: Content, subsets: Sequence[str]) -> Iterator[str]:
         (
             printable(f"{each['one']} and {each['other']}, over {each['over']}"),
             str(each["n"]),
-            _with_ends(COEFFICIENT, *with_ends(each, "spearman")),
-            _with_ends(COEFFICIENT, *with_ends(each, "kendall")),
+            *(COEFFICIENT.with_ends(Estimate.of(each, name)) for name in ("spearman", "kendall")),
         )
         for each in matrix["correlations"]
     ]

@@ -1,15 +1,16 @@
 """How often judges are right, in words and tables."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain, product
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Final
 
-from leaderboard.pages.columns import Column
-from leaderboard.pages.format import NONE, counted, number, percent, percent_range
-from leaderboard.pages.table import Cell, DataTable, percent_cell
-from leaderboard.pages.units import COEFFICIENT, COUNT, POINTS, SHARE, with_ends
+from leaderboard.pages.columns import COLON, Column, bare, counted_in
+from leaderboard.pages.format import NONE, counted, number, percent
+from leaderboard.pages.table import DataTable
+from leaderboard.pages.units import COEFFICIENT, COUNT, POINTS, SHARE, WHOLE, Cell, Estimate, P
 from leaderboard.pages.wording import enumerated
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import LABELS, PEOPLE
@@ -44,7 +45,7 @@ def verdict(content: Content, part: str = "") -> tuple[str, str]:
     judges = {each["judge"]: each for each in content["judges"]}
     best, equal = figures_of(judges[lead["judge"]], part), lead.get("equal", ())
     where = f" on {part}" if part else f", on average over {subsets} subsets" if subsets > 1 else ""
-    share = _sure(best, "accuracy", "low", "high", " of its ratings")
+    share = SHARE.told(ACCURACY.estimate(best), " of its ratings")
     first = f"{judges[lead['judge']]['label']} is right in {share}{where}"
     if equal:
         named = enumerated([judges[slug]["label"] for slug in (lead["judge"], *equal)])
@@ -77,15 +78,15 @@ def _beside(content: Content, part: str) -> Iterator[str]:
     figures = {each["baseline"]: figures_of(each, part) for each in content["baselines"]}
     found = (lead_in(content, part) or {}).get("baseline")
     if found is not None:
-        right = _sure(figures[found["baseline"]], "accuracy", "low", "high")
+        right = SHARE.told(ACCURACY.estimate(figures[found["baseline"]]))
         name = BASELINES[found["baseline"]].removeprefix("Always ")
         yield f"Always choosing {name} is right in {right}{_beaten(found)}"
     people = figures.get(PEOPLE, {})
     if people.get("accuracy") is not None:
         by = "" if content["parameters"]["gold"] == LABELS else " by what the others say"
-        yield f"A person is right in {_sure(people, 'accuracy', 'low', 'high')}{by}"
+        yield f"A person is right in {SHARE.told(ACCURACY.estimate(people))}{by}"
     if people.get("agreement") is not None:
-        yield f"Two people agree in {_sure(people, 'agreement', 'agreement_low', 'agreement_high')}"
+        yield f"Two people agree in {SHARE.told(Estimate.of(people, 'agreement'))}"
 
 
 def _beaten(found: Content) -> str:
@@ -97,32 +98,18 @@ def _beaten(found: Content) -> str:
     return ", more often than it" if found["difference"] < 0 else ", which it does not surely beat"
 
 
-def _sure(figures: Content, name: str, low: str, high: str, of: str = "") -> str:
-    """A share with its interval, where it has one."""
-    ends = percent_range(figures.get(low), figures.get(high))
-    return f"{percent(figures[name])}{of}" + (f" ({ends})" if ends else "")
-
-
 def _outdone(content: Content) -> Iterator[str]:
     """Subsets on which a rule without a judge is right more often than every judge."""
-    rules = [each for each in content["baselines"] if each["baseline"] not in ("random", PEOPLE)]
     subsets = content["parameters"]["subsets"]
     for subset in subsets if len(subsets) > 1 else ():
-        by_judges, by_rules = (
-            [
-                (share, each)
-                for each in some
-                if (share := figures_of(each, subset).get("accuracy")) is not None
-            ]
-            for some in (content["judges"], rules)
-        )
-        if not by_judges or not by_rules:
-            continue
-        share, rule = max(by_rules, key=lambda one: one[0])
-        if share > max(own for own, _ in by_judges):
-            name = BASELINES[rule["baseline"]].removeprefix("Always ")
+        known = [row for row in rows(content, subset) if RIGHT.value(row) is not None]
+        judges = [RIGHT.value(row) for row in known if row.slug]
+        rules = [row for row in known if row.entry.get("baseline") not in (None, "random", PEOPLE)]
+        best = max(rules, key=RIGHT.value, default=None)
+        if judges and best and RIGHT.value(best) > max(judges):
+            name = best.name.removeprefix("Always ")
             more = "is right more often than every judge"
-            yield f"On {subset}, always choosing {name} ({percent(share)}) {more}"
+            yield f"On {subset}, always choosing {name} ({RIGHT.text(best)}) {more}"
 
 
 def _guessing(content: Content, part: str) -> Iterator[str]:
@@ -168,31 +155,36 @@ Price = tuple[float, str]
 
 @dataclass(frozen=True)
 class Row:
-    """A judge, or a baseline, in one part of the pairs; ``figures`` as in the content.
+    """A judge, or a baseline, in one part of the pairs; ``price`` and ``seconds`` are of a thousand pairs."""
 
-    ``accuracies``: by subset. ``price`` and ``seconds``: of a thousand pairs.
-    """
-
-    name: str
-    figures: Content
-    slug: str = ""
-    about: str = ""
-    accuracies: Mapping[str, float | None] = field(default_factory=dict)
+    entry: Content
+    part: str = ""
     price: Price | None = None
     seconds: float | None = None
 
     @property
-    def is_judge(self) -> bool:
-        return bool(self.slug)
+    def name(self) -> str:
+        return str(self.entry.get("label") or BASELINES[self.entry["baseline"]])
 
     @property
-    def share(self) -> float | None:
-        """Accuracy."""
-        return self.number("accuracy")
+    def slug(self) -> str:
+        """That of a judge; empty for a baseline."""
+        return str(self.entry.get("judge", ""))
 
-    def number(self, name: str) -> float | None:
-        value: float | None = self.figures.get(name)
-        return value
+    @property
+    def about(self) -> str:
+        """Model and protocol of a judge, unless its name says them."""
+        told = [each for each in map(self.entry.get, ("model", "protocol")) if each]
+        said = _plain(" ".join(told)) in _plain(self.name)
+        return "" if said else ", ".join(told)
+
+    @cached_property
+    def figures(self) -> Mapping[str, Any]:
+        """Those of the part, of people without what says something else of them than of a judge."""
+        found = figures_of(self.entry, self.part)
+        if self.entry.get("baseline") != PEOPLE:
+            return found
+        return found | dict.fromkeys(key for each in MEASURES if each.between_people for key in each.keys)
 
 
 def parts(content: Content) -> list[str]:
@@ -204,47 +196,14 @@ def parts(content: Content) -> list[str]:
 def rows(
     content: Content,
     part: str = "",
-    prices: Mapping[str, Price] | None = None,
-    seconds: Mapping[str, float] | None = None,
+    prices: Mapping[str, Price] = MappingProxyType({}),
+    seconds: Mapping[str, float] = MappingProxyType({}),
 ) -> list[Row]:
-    """Judges and baselines in a part, or in all together."""
+    """Judges and baselines in a part, or in all together; ``prices`` and ``seconds`` by slug."""
     return [
-        *(
-            Row(
-                each["label"],
-                figures_of(each, part),
-                each["judge"],
-                _about(each),
-                _accuracies(each),
-                (prices or {}).get(each["judge"]),
-                (seconds or {}).get(each["judge"]),
-            )
-            for each in content["judges"]
-        ),
-        *(
-            Row(BASELINES[each["baseline"]], _shown(each, part), accuracies=_accuracies(each))
-            for each in content["baselines"]
-        ),
+        Row(each, part, prices.get(each.get("judge")), seconds.get(each.get("judge")))
+        for each in (*content["judges"], *content["baselines"])
     ]
-
-
-def _shown(entry: Content, part: str) -> dict[str, Any]:
-    """Figures of a part, of people without what says something else of them than of a judge."""
-    figures = figures_of(entry, part)
-    if entry.get("baseline") != PEOPLE:
-        return figures
-    return figures | dict.fromkeys(key for each in MEASURES if each.between_people for key in each.keys)
-
-
-def _accuracies(entry: Content) -> dict[str, float | None]:
-    return {name: own.get("accuracy") for name, own in entry["subsets"].items()}
-
-
-def _about(judge: Content) -> str:
-    """Model and protocol, unless its name says them."""
-    told = [each for each in (judge["model"], judge["protocol"]) if each]
-    said = _plain(" ".join(told)) in _plain(judge["label"])
-    return "" if said else ", ".join(told)
 
 
 def _plain(name: str) -> str:
@@ -263,22 +222,14 @@ def figures_of(entry: Content, part: str = "") -> dict[str, Any]:
 
 
 def _column(measure: Measure) -> Column[Row]:
-    return Column(
-        measure.address,
-        measure.heading or measure.label,
-        lambda row: row.number(measure.key),
-        lambda row: measure.text(row.figures),
-        help=measure.help,
-        ends=lambda row: measure.range(row.figures),
-    )
+    return measure.column(lambda row: row.figures)
 
 
 NAME: Final = Column[Row](
-    "judge",
     "Judge",
     lambda row: row.name,
-    lambda row: row.name,
-    "name",
+    key="judge",
+    kind="name",
     falling=False,
     help="Judges, and rules that need no judge.",
 )
@@ -287,19 +238,19 @@ USUAL: Final = tuple(_column(each) for each in MEASURES[1:] if each.usual)
 _FURTHER: Final = (
     *(_column(each) for each in MEASURES[1:] if each.help and not each.usual),
     Column[Row](
-        "price",
         "Price per 1,000 pairs",
-        lambda row: row.price[0] if row.price else None,
-        lambda row: f"{row.price[0]:,.2f} {row.price[1]}".strip() if row.price else NONE,
-        "num nowrap",
+        lambda row: row.price and row.price[0],
+        write=lambda row: f"{row.price[0]:,.2f} {row.price[1]}".strip() if row.price else NONE,
+        key="price",
+        kind="num nowrap",
         falling=False,
         help="As its file says, or of its calls.",
     ),
     Column[Row](
-        "seconds",
         "Seconds per 1,000 pairs",
         lambda row: row.seconds,
-        lambda row: NONE if row.seconds is None else f"{row.seconds:,.0f}",
+        WHOLE,
+        key="seconds",
         falling=False,
         help="Added up over calls.",
     ),
@@ -312,60 +263,39 @@ def further(found: Sequence[Row], subsets: Sequence[str]) -> list[Column[Row]]:
     return [
         column
         for column in (*by_subset, *_FURTHER)
-        if any(column.value(row) is not None for row in found if row.is_judge)
+        if any(column.value(row) is not None for row in found if row.slug)
     ]
 
 
 def _accuracy_on(subset: str) -> Column[Row]:
-    return Column(
-        f"on-{subset}",
-        subset,
-        lambda row: row.accuracies.get(subset),
-        lambda row: percent(row.accuracies.get(subset)),
-        help=ACCURACY.help,
-    )
+    own: Column[Row] = ACCURACY.column(lambda row: row.entry["subsets"].get(subset, {}))
+    return replace(own, label=subset, ends=None, key=f"on-{subset}")
+
+
+_FILED: Final[Sequence[Column[Row]]] = (
+    NAME,
+    Column("Pairs of", lambda row: row.part or "All"),
+    Column("Model", lambda row: row.entry.get("model") or ""),
+    Column("Protocol", lambda row: row.entry.get("protocol") or ""),
+    RIGHT,
+    Column("If all not rated were wrong (%)", lambda row: _bounds(row)[0], SHARE),
+    Column("If all not rated were right (%)", lambda row: _bounds(row)[1], SHARE),
+    *(_column(each) for unit in (SHARE, COEFFICIENT, COUNT) for each in MEASURES[1:] if each.unit is unit),
+)
+
+
+def _bounds(row: Row) -> tuple[float | None, float | None]:
+    return row.figures.get("accuracy_bounds") or (None, None)
 
 
 def judges_table(content: Content) -> DataTable:
     """Every figure of every judge and baseline, by subset, group and in all."""
-    entries = [
-        (each.get("label") or BASELINES[each["baseline"]], each)
-        for each in (*content["judges"], *content["baselines"])
-    ]
     found = [
-        {
-            "Judge": name,
-            "Pairs of": part or "All",
-            "Model": each.get("model") or "",
-            "Protocol": each.get("protocol") or "",
-            **_cells(_shown(each, part)),
-        }
-        for (name, each), part in product(entries, ["", *parts(content)])
+        Row(each, part)
+        for each in (*content["judges"], *content["baselines"])
+        for part in ("", *parts(content))
     ]
-    return DataTable.of("How often each judge is right", found, _WORDS)
-
-
-_FILED: Final = tuple(
-    each for unit in (SHARE, COEFFICIENT, COUNT) for each in MEASURES[1:] if each.unit is unit
-)
-"""The measures beside accuracy in the order of files."""
-
-_WORDS: Final = {
-    name: name.replace(each.label, each.heading, 1)
-    for each in MEASURES
-    if each.heading
-    for name, _ in each.cells({})
-}
-
-
-def _cells(own: Mapping[str, Any]) -> dict[str, Cell]:
-    wrong, right = own.get("accuracy_bounds") or (None, None)
-    return {
-        **dict(ACCURACY.cells(own)),
-        "If all not rated were wrong (%)": percent_cell(wrong),
-        "If all not rated were right (%)": percent_cell(right),
-        **dict(chain.from_iterable(each.cells(own) for each in _FILED)),
-    }
+    return DataTable.of("How often each judge is right", _FILED, found)
 
 
 @dataclass(frozen=True)
@@ -406,29 +336,29 @@ def protocols(content: Content) -> list[str]:
 
 
 def matrix_table(found: Sequence[CellOf]) -> DataTable:
-    return DataTable.of(
-        "Models and protocols",
-        [
-            {
-                "Model": each.model,
-                "Protocol": each.protocol,
-                "Right (%)": percent_cell(each.accuracy),
-                "Base": (each.difference or {}).get("base", ""),
-                **_difference(each.difference or {}),
-            }
-            for each in found
-        ],
-    )
+    return DataTable.of("Models and protocols", _MATRIX, found)
 
 
-def _difference(found: Content) -> dict[str, Cell]:
-    return {
-        **dict(POINTS.cells("More than the base", *map(found.get, ("difference", "low", "high")))),
-        "p (Holm)": found.get("p_adjusted"),
-        "Right in both orders, base alone": found.get("only_base"),
-        "Right in both orders, this alone": found.get("only_judge"),
-        "p (McNemar, Holm)": found.get("mcnemar_adjusted"),
-    }
+def _apart(key: str) -> Callable[[CellOf], Cell]:
+    return lambda each: (each.difference or {}).get(key)
+
+
+_MATRIX: Final[Sequence[Column[CellOf]]] = (
+    Column("Model", lambda each: each.model),
+    Column("Protocol", lambda each: each.protocol),
+    Column("Right (%)", lambda each: each.accuracy, SHARE),
+    Column("Base", lambda each: (each.difference or {}).get("base", "")),
+    Column(
+        "More than the base (points)",
+        lambda each: Estimate.bare(each.difference, "difference"),
+        POINTS,
+        ends=COLON,
+    ),
+    Column("p (Holm)", _apart("p_adjusted"), P),
+    Column("Right in both orders, base alone", _apart("only_base")),
+    Column("Right in both orders, this alone", _apart("only_judge")),
+    Column("p (McNemar, Holm)", _apart("mcnemar_adjusted"), P),
+)
 
 
 @dataclass(frozen=True)
@@ -455,36 +385,33 @@ def models(content: Content) -> list[Model]:
     ]
 
 
+_MODELS: Final[Sequence[Column[Model]]] = (
+    Column("Model", lambda each: each.name),
+    Column("Base (%)", lambda each: each.base, SHARE),
+    Column("Average over protocols (%)", lambda each: each.average, SHARE),
+    Column("Best other protocol, more than the base (points)", lambda each: each.gain, POINTS),
+)
+
+
 def models_table(found: Sequence[Model]) -> DataTable:
-    return DataTable.of(
-        "Base and average",
-        [
-            {
-                "Model": each.name,
-                "Base (%)": percent_cell(each.base),
-                "Average over protocols (%)": percent_cell(each.average),
-                "Best other protocol, more than the base (points)": percent_cell(each.gain),
-            }
-            for each in found
-        ],
-    )
+    return DataTable.of("Base and average", _MODELS, found)
+
+
+_CORRELATIONS: Final[Sequence[Column[Content]]] = (
+    Column("Of", lambda each: f"{each['one']} and {each['other']}"),
+    Column("Over", "over"),
+    Column("Number", "n"),
+    Column("Spearman", "spearman", COEFFICIENT, label="Spearman rho of shares", ends=COLON),
+    Column("Kendall", "kendall", COEFFICIENT, label="Kendall tau of shares", ends=COLON),
+)
 
 
 def correlations_table(content: Content) -> DataTable | None:
     """Of what more than two have a value; None without any."""
-    rows = [
-        {
-            "Of": f"{each['one']} and {each['other']}",
-            "Over": each["over"],
-            "Number": each["n"],
-            **dict(COEFFICIENT.cells("Spearman", *with_ends(each, "spearman"))),
-            **dict(COEFFICIENT.cells("Kendall", *with_ends(each, "kendall"))),
-        }
-        for each in content["matrix"]["correlations"]
-        if each["n"] > 2 and each["spearman"] is not None
+    known = [
+        each for each in content["matrix"]["correlations"] if each["n"] > 2 and each["spearman"] is not None
     ]
-    words = {"Spearman": "Spearman rho of shares", "Kendall": "Kendall tau of shares"}
-    return DataTable.of("Rank correlations", rows, words) if rows else None
+    return DataTable.of("Rank correlations", _CORRELATIONS, known) if known else None
 
 
 def noise_of_ranks(content: Content) -> str:
@@ -498,21 +425,15 @@ _MANY: Final = 100
 
 
 def difficulty_table(content: Content) -> DataTable:
-    found = content["matrix"]["difficulty"]
-    return DataTable.of(
-        "Difficulty",
-        [
-            {
-                "Subset": name,
-                "Pairs": own["n"],
-                "Judges right on average (%)": percent_cell(own["mean"]),
-                "Better half of judges (%)": percent_cell(own["strong"]),
-                "Other half (%)": percent_cell(own["weak"]),
-                **dict(zip(bins(own), own["counts"], strict=True)),
-            }
-            for name, own in found.items()
-        ],
-    )
+    found = [{"name": name, **own} for name, own in content["matrix"]["difficulty"].items()]
+    columns: list[Column[Content]] = [
+        Column("Subset", "name"),
+        Column("Pairs", "n"),
+        Column("Judges right on average (%)", "mean", SHARE),
+        Column("Better half of judges (%)", "strong", SHARE),
+        Column("Other half (%)", "weak", SHARE),
+    ]
+    return DataTable.of("Difficulty", [*columns, *counted_in("counts", bins(found[0]))], found)
 
 
 def bins(own: Content) -> list[str]:
@@ -556,52 +477,48 @@ def tags_table(content: Content, tags: Mapping[str, Mapping[str, int]]) -> DataT
         for each in content["judges"]
         if each["judge"] in tags
     ]
-    return DataTable("Error tags by judge", ("Judge", *names), tuple(rows))
+    return DataTable.plain("Error tags by judge", ("Judge", *names), rows)
+
+
+_RELIABILITY: Final[Sequence[Column[Content]]] = (
+    Column("Judge", "label"),
+    Column("Above (%)", "low", SHARE),
+    Column("Up to (%)", "high", SHARE),
+    Column("Verdicts", "right.n"),
+    Column("Mean probability (%)", "confidence", SHARE),
+    Column("Right (%)", bare("right.value"), SHARE, ends=COLON),
+)
 
 
 def reliability_table(content: Content) -> DataTable:
     """How often verdicts are right by the probability that the judge gave them."""
-    rows = [
-        {
-            "Judge": each["label"],
-            "Above (%)": percent_cell(one["low"]),
-            "Up to (%)": percent_cell(one["high"]),
-            "Verdicts": one["right"]["n"],
-            "Mean probability (%)": percent_cell(one["confidence"]),
-            **dict(SHARE.cells("Right", *(one["right"][each] for each in ("value", "low", "high")))),
-        }
-        for each in content["judges"]
-        for one in each["probability"]["bins"]
+    found = [
+        {"label": each["label"], **one} for each in content["judges"] for one in each["probability"]["bins"]
     ]
-    return DataTable.of("Right by the probability of the verdict", rows)
+    return DataTable.of("Right by the probability of the verdict", _RELIABILITY, found)
 
 
-_SURE_BY: Final = {"probability": "Probability of the verdict", "expected": "Expected rating"}
+def _sure_by(key: str, label: str) -> Iterator[Column[Content]]:
+    yield Column(f"{label}: right (%)", f"{key}.right", SHARE, over=label)
+    yield Column(f"{label}: mean (%)", f"{key}.confidence", SHARE, over=label)
+    yield Column(f"{label}: calibration error (%)", f"{key}.error", SHARE, over=label)
+    yield Column(f"{label}: tells right from wrong (%)", f"{key}.tells_apart", SHARE, over=label)
+
+
+_CONFIDENCE: Final[Sequence[Column[Content]]] = (
+    Column("Judge", "label"),
+    Column("Verdicts", "probability.n"),
+    *_sure_by("probability", "Probability of the verdict"),
+    *_sure_by("expected", "Expected rating"),
+    Column("Entropy: where right", "entropy.right", over="Entropy"),
+    Column("Entropy: where wrong", "entropy.wrong", over="Entropy"),
+    Column("Entropy: tells right from wrong (%)", "entropy.tells_apart", SHARE, over="Entropy"),
+    Column("Left out", "left_out"),
+)
 
 
 def confidence_table(content: Content) -> DataTable:
-    rows = []
-    for each in content["judges"]:
-        row: dict[str, Cell] = {"Judge": each["label"], "Verdicts": each["probability"]["n"]}
-        for name, label in _SURE_BY.items():
-            own = each[name]
-            row |= {
-                f"{label}: right (%)": percent_cell(own["right"]),
-                f"{label}: mean (%)": percent_cell(own["confidence"]),
-                f"{label}: calibration error (%)": percent_cell(own["error"]),
-                f"{label}: tells right from wrong (%)": percent_cell(own["tells_apart"]),
-            }
-        entropy = each["entropy"]
-        rows.append(
-            {
-                **row,
-                "Entropy: where right": entropy["right"],
-                "Entropy: where wrong": entropy["wrong"],
-                "Entropy: tells right from wrong (%)": percent_cell(entropy["tells_apart"]),
-                "Left out": each["left_out"],
-            }
-        )
-    return DataTable.of("How sure judges are", rows)
+    return DataTable.of("How sure judges are", _CONFIDENCE, content["judges"])
 
 
 def telling_apart(content: Content) -> str:

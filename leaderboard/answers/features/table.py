@@ -6,7 +6,9 @@ from typing import Any, Final
 from leaderboard.answers.features.reading import TURNS
 from leaderboard.answers.table import some_models, strength
 from leaderboard.pages.format import counted, number_range, percent, percent_range, signed
-from leaderboard.pages.table import Cell, DataTable, percent_cell
+from leaderboard.pages.guessed import guessed
+from leaderboard.pages.table import DataTable
+from leaderboard.pages.units import Cell, percent_cell
 from leaderboard.pages.wording import correlation_word
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import FEWEST_PROMPTS
@@ -152,7 +154,7 @@ def correlations_table(content: Content) -> DataTable:
         {**_named_cells(name, each["feature"]), **_correlation_cells(each["correlation"])}
         for name, each in rows_of(content)
     ]
-    return DataTable.of("Correlation of every feature", rows, WITH_QUALITY)
+    return guessed("Correlation of every feature", rows, WITH_QUALITY)
 
 
 def models_table(content: Content) -> DataTable:
@@ -160,7 +162,7 @@ def models_table(content: Content) -> DataTable:
         {"Model": each["contestant"], **_correlation_cells(each["correlation"])}
         for each in content["contestants"]
     ]
-    return DataTable.of("Correlation for each model", rows, WITH_QUALITY)
+    return guessed("Correlation for each model", rows, WITH_QUALITY)
 
 
 def by_higher(content: Content) -> str:
@@ -183,7 +185,7 @@ def pairs_table(content: Content) -> DataTable:
                 ends = {"": "value", ": low": "low", ": high": "high"}
                 cells |= {f"{label} (%){end}": percent_cell(pairs[key][at]) for end, at in ends.items()}
             rows.append({**_named_cells(name, each["feature"]), **cells})
-    return DataTable.of("How often a feature picks the preferred answer", rows, PICKS)
+    return guessed("How often a feature picks the preferred answer", rows, PICKS)
 
 
 def deciles_table(content: Content) -> DataTable:
@@ -199,7 +201,7 @@ def deciles_table(content: Content) -> DataTable:
         }
         for number, each in enumerate(content["deciles"], start=1)
     ]
-    return DataTable.of("Quality by value of the feature", rows)
+    return guessed("Quality by value of the feature", rows)
 
 
 def points_table(content: Content) -> DataTable:
@@ -207,7 +209,7 @@ def points_table(content: Content) -> DataTable:
         {"Model": content["models"][model], content["feature"]["label"]: value, "Quality": quality}
         for value, quality, model in content["points"]
     ]
-    return DataTable.of("Feature and quality of answers", rows)
+    return guessed("Feature and quality of answers", rows)
 
 
 def standings_table(content: Content) -> DataTable:
@@ -225,7 +227,7 @@ def standings_table(content: Content) -> DataTable:
         for each in content["standings"]
     ]
     words = {"Mean": "Mean of the feature", "Score from pairs": "Bradley-Terry score"}
-    return DataTable.of("Models by their mean", rows, words)
+    return guessed("Models by their mean", rows, words)
 
 
 def order_sentence(content: Content) -> str:
@@ -264,4 +266,4 @@ def weakest_table(content: Content, prompts: Mapping[int, str]) -> DataTable:
         }
         for each in content["weakest"]
     ]
-    return DataTable.of("Answers expected to be weakest", rows)
+    return guessed("Answers expected to be weakest", rows)

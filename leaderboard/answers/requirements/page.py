@@ -29,7 +29,8 @@ from leaderboard.pages.format import counted, percent, percent_range
 from leaderboard.pages.page import Panel, step
 from leaderboard.pages.rater_kinds.choices import choices, ending
 from leaderboard.pages.switches import Switch
-from leaderboard.pages.table import DataTable, percent_cell
+from leaderboard.pages.table import DataTable
+from leaderboard.pages.units import percent_cell
 from leaderboard.pages.wording import verb
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import UnknownSettingError

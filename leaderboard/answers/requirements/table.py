@@ -8,7 +8,9 @@ from leaderboard.answers.requirements.content import KINDS
 from leaderboard.answers.table import Lead, few_prompts, lead
 from leaderboard.pages.claim import Claim, claim
 from leaderboard.pages.format import counted, number_range, percent, percent_range, signed
-from leaderboard.pages.table import Cell, DataTable, percent_cell
+from leaderboard.pages.guessed import guessed
+from leaderboard.pages.table import DataTable
+from leaderboard.pages.units import Cell, percent_cell
 from leaderboard.pages.wording import agreement_word
 from leaderboard.snapshots.canonical import Content
 
@@ -70,7 +72,7 @@ def models_table(content: Content) -> DataTable:
                 rows.append(
                     {"Model": each["contestant"], "Part": f"{name}: {part}", **_cells(own), **_texts({})}
                 )
-    return DataTable.of("Requirements met", rows)
+    return guessed("Requirements met", rows)
 
 
 def _cells(own: Content) -> dict[str, Cell]:
@@ -119,7 +121,7 @@ def parts_table(content: Content, kind: str) -> DataTable:
             row[f"{name}: high"] = percent_cell(own.get("high"))
             row[f"{name}: checked"] = own.get("questions")
         rows.append(row)
-    return DataTable.of(f"Requirements met by {KINDS[kind].lower()}", rows)
+    return guessed(f"Requirements met by {KINDS[kind].lower()}", rows)
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ class Line:
 
 
 def questions_table(content: Content, texts: Sequence[str]) -> DataTable:
-    return DataTable.of(
+    return guessed(
         "Requirements",
         [
             {
@@ -202,12 +204,12 @@ def people_table(agreement: Content, by_scores: Content | None = None) -> DataTa
         if found
         for label, name in known.items()
     ]
-    return DataTable.of("How far people agree", rows)
+    return guessed("How far people agree", rows)
 
 
 def levels_table(agreement: Content) -> DataTable:
     """How many requirements people contest on how many models' answers."""
-    return DataTable.of(
+    return guessed(
         "How contested requirements are",
         [
             {"Models on whose answers people disagree": level, "Requirements": n}
@@ -240,4 +242,4 @@ def sources_table(sources: Content, costs: Mapping[str, float | None]) -> DataTa
                 "PLD 2 (%)": None if gold else percent_cell(pld[2]),
             }
         )
-    return DataTable.of("Raters side by side", rows)
+    return guessed("Raters side by side", rows)

@@ -6,7 +6,9 @@ from typing import Any, Final
 
 from leaderboard.answers.table import Lead, few_prompts, lead, some_models, strength
 from leaderboard.pages.format import NONE, counted, number_range, signed
-from leaderboard.pages.table import Cell, DataTable, percent_cell
+from leaderboard.pages.guessed import guessed
+from leaderboard.pages.table import DataTable
+from leaderboard.pages.units import Cell, percent_cell
 from leaderboard.pages.wording import correlation_word, enumerated
 from leaderboard.snapshots.canonical import Content
 
@@ -127,7 +129,7 @@ def models_table(content: Content, edges: list[float]) -> DataTable:
         for each in content["contestants"]
     ]
     words = {**MEAN, "Best possible rank": "Best rank by intervals"}
-    return DataTable.of("Text scores by model", rows, words)
+    return guessed("Text scores by model", rows, words)
 
 
 def raters_table(content: Content) -> DataTable:
@@ -147,7 +149,7 @@ def raters_table(content: Content) -> DataTable:
                 **{f"Score {name} (%)": share for name, share in named},
             }
         )
-    return DataTable.of("How raters use the scale", rows, MEAN)
+    return guessed("How raters use the scale", rows, MEAN)
 
 
 def pairs_of_raters(content: Content) -> list[tuple[str, Content]]:
@@ -170,7 +172,7 @@ def agreement_table(content: Content) -> DataTable:
             row |= _ends(label, each, key)
         row |= _ends("First scores higher by", each, "difference")
         rows.append({**row, "Why none": each["reason"]})
-    return DataTable.of("Raters on the same answers", rows, OF_SCORES)
+    return guessed("Raters on the same answers", rows, OF_SCORES)
 
 
 def agreement_sentences(content: Content) -> Iterator[str]:
@@ -224,12 +226,12 @@ def length_table(content: Content) -> DataTable:
         for kind, label in LENGTH.items():
             row |= _slope(label, each["length"][kind])
         rows.append(row)
-    return DataTable.of("Points for an answer twice as long", rows)
+    return guessed("Points for an answer twice as long", rows)
 
 
 def drift_table(content: Content) -> DataTable:
     rows = [{"Raters": each["label"], **_slope("Change", each["drift"])} for each in content["raters"]]
-    return DataTable.of("Points from the first score to the last", rows)
+    return guessed("Points from the first score to the last", rows)
 
 
 def _slope(label: str, own: Content) -> dict[str, Cell]:

@@ -7,10 +7,11 @@ from typing import Final
 
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.pages.columns import Column, Heading, Order, TableQuery
+from leaderboard.pages.columns import Column, Heading, SortedTable, TableQuery
 from leaderboard.pages.dots import Axis
 from leaderboard.pages.format import NONE
 from leaderboard.pages.standings.table import Row, ranks_shown
+from leaderboard.pages.units import COEFFICIENT, COUNT, SCORE, SHARE, Estimate, Unit
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,25 @@ class Entry:
     text_score: float | None = None
 
 
+def moved_text(places: float | None) -> str:
+    if places is None:
+        return NONE
+    if places == 0:
+        return "="
+    return f"↑+{places:g}" if places > 0 else f"↓−{-places:g}"
+
+
+MOVED: Final = Unit(moved_text, str)
+AS_GIVEN: Final = Unit(lambda value: NONE if value is None else f"{value:g}", str)
+PERCENT: Final = Unit(lambda value: NONE if value is None else f"{value:.0f}%", str)
+"""Numbers that are in percent already."""
+
 RANK: Final = Column[Entry](
-    "rank",
     "Rank",
     lambda e: e.row.place,
-    lambda e: str(e.row.rank),
-    "num nowrap",
+    key="rank",
+    kind="num nowrap",
+    write=lambda e: str(e.row.rank),
     falling=False,
     help=(
         "The place by score, before rounding; 1= is shared. Then the possible ranks: without the places of "
@@ -70,29 +84,29 @@ RANK: Final = Column[Entry](
     ),
 )
 CONTESTANT: Final = Column[Entry](
-    "contestant", "Model", lambda e: e.row.contestant, lambda e: e.row.contestant, "name", falling=False
+    "Model", lambda e: e.row.contestant, key="contestant", kind="name", falling=False
 )
 RATING: Final = Column[Entry](
-    "rating",
     "Score",
-    lambda e: e.row.rating,
-    lambda e: whole(e.row.rating),
+    lambda e: Estimate(e.row.rating, e.row.low, e.row.high),
+    SCORE,
+    key="rating",
     help="What the method computes from the ratings. Only differences between scores have a meaning.",
 )
 WINS: Final = Column[Entry](
-    "wins",
     "Win share",
     lambda e: e.row.win_share,
-    lambda e: percent(e.row.win_share),
-    "num on-wide",
+    PERCENT,
+    key="wins",
+    kind="num on-wide",
     help="How often this model won its pairs. A tie counts half.",
 )
 GAMES: Final = Column[Entry](
-    "games",
     "Ratings",
     lambda e: e.row.games,
-    lambda e: f"{e.row.games:,}",
-    "num on-wide",
+    COUNT,
+    key="games",
+    kind="num on-wide",
     help="How many ratings of its pairs count at this setting.",
 )
 USUAL: Final = (RANK, CONTESTANT, RATING, WINS, GAMES)
@@ -101,154 +115,105 @@ USUAL: Final = (RANK, CONTESTANT, RATING, WINS, GAMES)
 
 def further_columns(
     entries: Sequence[Entry], other: str, other_method: str, of_texts: Sequence[OfTexts] = NO_TEXTS
-) -> tuple[Column[Entry], ...]:
-    """The columns on demand that have something to say.
+) -> Iterator[Column[Entry]]:
+    """The columns on demand.
 
     ``other`` (empty for none) and ``other_method`` name what the numbers beside are by. ``of_texts``
     are requirements met and text scores.
     """
     met, scores = of_texts
-    return (
-        Column(
-            "ties",
-            "Tie share",
-            lambda e: e.row.tie_percent,
-            lambda e: percent(e.row.tie_percent),
-            help="Share of its ratings that prefer neither answer.",
-        ),
-        *_change(entries),
-        *_certainty(),
-        *(_other(other) if other else ()),
-        Column(
-            "beside",
-            other_method,
-            lambda e: e.row.beside,
-            lambda e: whole(e.row.beside),
-            help="The score by another method, from the same ratings.",
-        ),
-        Column(
-            "requirements",
-            "Requirements met",
-            lambda e: e.met,
-            lambda e: NONE if e.met is None else f"{100 * e.met:.1f}%",
-            help=" ".join((_MET, met.order)).rstrip(),
-        ),
-        Column(
-            "text-score",
-            "Mean text score",
-            lambda e: e.text_score,
-            lambda e: NONE if e.text_score is None else f"{e.text_score:.2f}",
-            help=" ".join((_SCORED, scores.order)).rstrip(),
-        ),
-        *_benchmarks(entries),
-        *_licence(entries),
+    yield Column(
+        "Tie share",
+        lambda e: e.row.tie_percent,
+        PERCENT,
+        key="ties",
+        help="Share of its ratings that prefer neither answer.",
     )
+    yield Column(
+        "Against all",
+        lambda e: e.moved,
+        MOVED,
+        key="change",
+        help="Places higher (+) or lower (−) than over all categories.",
+    )
+    # Groups are letters by best member, so they sort as the ranking does.
+    yield Column(
+        "Group",
+        lambda e: e.row.group or None,
+        key="group",
+        kind="mono",
+        write=lambda e: e.row.group_shown or NONE,
+        falling=False,
+        help="Models that share a letter cannot be told apart. “+3”: three more letters, which the CSV has.",
+    )
+    yield Column(
+        "First",
+        lambda e: e.row.first_percent,
+        PERCENT,
+        key="first",
+        help="Share of resamples in which this model comes first.",
+    )
+    if other:
+        yield Column(
+            f"{other}: rank",
+            lambda e: e.other_rank,
+            key="other-rank",
+            kind="num nowrap",
+            write=_other_rank,
+            falling=False,
+            help="The rank under the other setting, and how many places higher (+) or lower (−) that is.",
+        )
+        yield Column(
+            f"{other}: score",
+            lambda e: e.other_rating,
+            SCORE,
+            key="other-rating",
+            help="The score under the other setting.",
+        )
+    yield Column(
+        other_method,
+        lambda e: e.row.beside,
+        SCORE,
+        key="beside",
+        help="The score by another method, from the same ratings.",
+    )
+    yield Column(
+        "Requirements met",
+        lambda e: e.met,
+        SHARE,
+        key="requirements",
+        help=" ".join((_MET, met.order)).rstrip(),
+    )
+    yield Column(
+        "Mean text score",
+        lambda e: e.text_score,
+        COEFFICIENT,
+        key="text-score",
+        help=" ".join((_SCORED, scores.order)).rstrip(),
+    )
+    yield from map(_benchmark, sorted({name for entry in entries for name in entry.about.benchmarks}))
+    yield Column("Licence", lambda e: e.about.licence or None, key="licence", kind="word", falling=False)
 
 
 _MET: Final = "Share of requirements met (DRFR), by the same raters if they checked any."
 _SCORED: Final = "Mean score of its answers one by one, by the same raters if they scored any."
 
 
-def _change(entries: Sequence[Entry]) -> Iterator[Column[Entry]]:
-    if any(entry.moved is not None for entry in entries):
-        yield Column(
-            "change",
-            "Against all",
-            lambda e: e.moved,
-            lambda e: moved_text(e.moved),
-            help="Places higher (+) or lower (−) than over all categories.",
-        )
-
-
-def _certainty() -> Iterator[Column[Entry]]:
-    # Groups are letters by best member, so they sort as the ranking does.
-    yield Column(
-        "group",
-        "Group",
-        lambda e: e.row.group or None,
-        lambda e: e.row.group_shown or NONE,
-        "mono",
-        falling=False,
-        help="Models that share a letter cannot be told apart. “+3”: three more letters, which the CSV has.",
-    )
-    yield Column(
-        "first",
-        "First",
-        lambda e: e.row.first_percent,
-        lambda e: percent(e.row.first_percent),
-        help="Share of resamples in which this model comes first.",
-    )
-
-
-def _other(name: str) -> Iterator[Column[Entry]]:
-    yield Column(
-        "other-rank",
-        f"{name}: rank",
-        lambda e: e.other_rank,
-        _other_rank,
-        "num nowrap",
-        falling=False,
-        help="The rank under the other setting, and how many places higher (+) or lower (−) that is.",
-    )
-    yield Column(
-        "other-rating",
-        f"{name}: score",
-        lambda e: e.other_rating,
-        lambda e: whole(e.other_rating),
-        help="The score under the other setting.",
-    )
-
-
 def _other_rank(entry: Entry) -> str:
     if entry.other_rank is None:
         return NONE
-    return (
-        f"{entry.other_rank} {moved_text(entry.other_moved)}" if entry.other_moved else str(entry.other_rank)
+    moved = f" {MOVED.text(entry.other_moved)}" if entry.other_moved else ""
+    return f"{entry.other_rank}{moved}"
+
+
+def _benchmark(name: str) -> Column[Entry]:
+    return Column(
+        name,
+        lambda e: e.about.benchmarks.get(name),
+        AS_GIVEN,
+        key=f"benchmark-{name}",
+        help="A score on another benchmark, given by the operators of the study.",
     )
-
-
-def _benchmarks(entries: Sequence[Entry]) -> Iterator[Column[Entry]]:
-    names = sorted({name for entry in entries for name in entry.about.benchmarks})
-    for name in names:
-        yield Column(
-            f"benchmark-{name}",
-            name,
-            lambda e, name=name: e.about.benchmarks.get(name),  # type: ignore[misc]
-            lambda e, name=name: _score(e.about.benchmarks.get(name)),  # type: ignore[misc]
-            help="A score on another benchmark, given by the operators of the study.",
-        )
-
-
-def _licence(entries: Sequence[Entry]) -> Iterator[Column[Entry]]:
-    if any(entry.about.licence for entry in entries):
-        yield Column(
-            "licence",
-            "Licence",
-            lambda e: e.about.licence or None,
-            lambda e: e.about.licence or NONE,
-            "word",
-            falling=False,
-        )
-
-
-def whole(value: float | None) -> str:
-    return NONE if value is None else f"{value:.0f}"
-
-
-def percent(value: float | None) -> str:
-    return NONE if value is None else f"{value:.0f}%"
-
-
-def moved_text(places: int | None) -> str:
-    if places is None:
-        return NONE
-    if places == 0:
-        return "="
-    return f"↑+{places}" if places > 0 else f"↓−{-places}"
-
-
-def _score(value: float | None) -> str:
-    return NONE if value is None else f"{value:g}"
 
 
 @dataclass(frozen=True)
@@ -290,13 +255,12 @@ class StandingsView:
     ) -> None:
         self.entries = entries
         self.asked = asked
-        self.setting = setting
         self.intervals = intervals
         self.every = bool(asked.columns)
         further = further_columns(entries, other, other_method, of_texts) if self.every else ()
-        every = (WINS, *further, GAMES)
         # A column of dashes says nothing.
-        self.further = [column for column in every if any(column.text(e) != NONE for e in entries)]
+        known = [c for c in (WINS, *further, GAMES) if any(c.text(e) != NONE for e in entries)]
+        self.table = SortedTable(entries, asked, setting, (RANK, CONTESTANT, RATING), known, USUAL, RANK)
         self.axis = axis_of(entries) if intervals else None
 
     @property
@@ -305,29 +269,11 @@ class StandingsView:
         return self.every and any(line.arms for line in self.lines)
 
     @property
-    def columns_query(self) -> str:
-        """The address with all columns, or with the usual ones where all are shown."""
-        return self.asked.turned(USUAL).query(self.setting)
-
-    @cached_property
-    def _order(self) -> Order[Entry]:
-        return Order.of(self.asked, RANK, (RANK, CONTESTANT, RATING, *self.further))
-
-    @cached_property
-    def headings(self) -> tuple[Heading[Entry], ...]:
-        return tuple(map(self._heading, self.further))
-
-    @property
-    def first_headings(self) -> tuple[Heading[Entry], ...]:
-        rank = replace(RANK, label="Rank (range)") if any(line.possible for line in self.lines) else RANK
-        return tuple(map(self._heading, (rank, CONTESTANT, RATING)))
-
-    @property
-    def explained(self) -> list[Column[Entry]]:
-        return [column for column in (RANK, RATING, *self.further) if column.help]
-
-    def _heading(self, column: Column[Entry]) -> Heading[Entry]:
-        return self._order.heading(column, self.setting)
+    def first_headings(self) -> list[Heading]:
+        rank, *others = self.table.first_headings
+        if any(line.possible for line in self.lines):
+            rank = replace(rank, column=replace(RANK, label="Rank (range)"))
+        return [rank, *others]
 
     @property
     def axis_drawing(self) -> SafeString:
@@ -339,7 +285,7 @@ class StandingsView:
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        return tuple(map(self._line, self._order.rows(self.entries)))
+        return tuple(map(self._line, self.table.rows))
 
     def _line(self, entry: Entry) -> Line:
         row, sure = entry.row, self.intervals and entry.row.plus is not None
@@ -347,12 +293,12 @@ class StandingsView:
             entry,
             self._ranks[row.contestant],
             row.rank_range if self.intervals and row.rank_range != str(row.rank) else "",
-            whole(row.rating),
-            whole(row.low) if sure else "",
-            whole(row.high) if sure else "",
-            f"+{whole(row.plus)} / −{whole(row.minus)}" if sure else "",
+            SCORE.text(row.rating),
+            SCORE.text(row.low) if sure else "",
+            SCORE.text(row.high) if sure else "",
+            f"+{SCORE.text(row.plus)} / −{SCORE.text(row.minus)}" if sure else "",
             self.axis.row(row.rating, row.low, row.high) if self.axis else "",
-            tuple(_cell(column, entry) for column in self.further),
+            tuple(_cell(column, entry) for column in self.table.columns),
             self._found(entry),
         )
 

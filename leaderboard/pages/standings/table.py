@@ -9,7 +9,9 @@ from typing import Any, Final, Self
 
 from arena.files.writing import Table, Type
 from leaderboard.pages.format import counted
-from leaderboard.pages.table import Cell, DataTable, Matrix
+from leaderboard.pages.guessed import guessed, guessed_rows
+from leaderboard.pages.table import DataTable, Matrix
+from leaderboard.pages.units import Cell
 from leaderboard.pages.wording import verb
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import (
@@ -189,7 +191,7 @@ def _places(ratings: Mapping[str, float], shared: Set[str]) -> dict[str, int]:
 def standings_table(rows: Sequence[Row], method: str, parameters: Mapping[str, Any]) -> DataTable:
     level, other = f"{parameters['interval']:g} % interval", METHOD_NAMES[method_beside(method)]
     drawn = interval_line(parameters) if any(row.low is not None for row in rows) else ""
-    return DataTable.of(
+    return guessed(
         f"Leaderboard. {drawn}".rstrip(),
         (
             {
@@ -302,7 +304,7 @@ def raters_table(
     for name in names:
         found = [board.get(name, {}) for board in placed]
         rows.append((name, *(row.get(what) for row in found for what in PLACE)))
-    return DataTable(caption, ("Contestant", *columns), tuple(rows))
+    return guessed_rows(caption, ("Contestant", *columns), tuple(rows))
 
 
 @dataclass(frozen=True)
@@ -400,13 +402,13 @@ def beside_table(
         found = moved.get(str(row[0]))
         both = (round(found["rating_difference"], 2), found["places"]) if found else (None, None)
         rows.append((*row, *both))
-    return DataTable(caption, columns, tuple(rows))
+    return guessed_rows(caption, columns, tuple(rows))
 
 
 def control_table(control: Content) -> DataTable:
     """How each strength changes on pairs drawn at random, the largest change first."""
     level = f"{control['level']:g} % interval"
-    return DataTable.of(
+    return guessed(
         "How random pairs change each rating",
         (
             {
@@ -426,7 +428,7 @@ def expected_table(found: Content) -> DataTable:
     """Correlation with people of expected ratings and of those given, a row for each coefficient."""
     names = {"pearson": "Pearson’s r", "spearman": "Spearman’s rho", "kendall": "Kendall’s tau-b"}
     kinds = {"expected": "correlation", "given": "correlation", "difference": "value"}
-    return DataTable.of(
+    return guessed(
         f"Correlation with the mean of people over {counted(found['pairs'], 'pair')} of "
         f"{counted(found['prompts'], 'prompt')}",
         (
@@ -451,7 +453,7 @@ def expected_table(found: Content) -> DataTable:
 def effects_table(content: Content) -> DataTable:
     """What the ordinal model was adjusted for, a row for each."""
     level = f"{content['parameters']['interval']:g} % interval"
-    return DataTable.of(
+    return guessed(
         "What length and style are worth",
         (
             {
@@ -517,7 +519,7 @@ def win_rates_table(rates: Matrix, games: Matrix, level: float) -> DataTable:
         return (None,) * 3 if rate is None or not played else (rate, *wilson(rate, int(played), level))
 
     columns = [f"{name}: {what}" for name in rates.names for what in ("win rate", "low", "high")]
-    return DataTable(
+    return guessed_rows(
         f"Win shares (%) with {level:g}% intervals",
         ("Contestant", *columns),
         tuple(

@@ -8,7 +8,8 @@ from typing import Any
 
 from arena.models import Study
 from leaderboard.pages.format import NONE
-from leaderboard.pages.table import Cell, DataTable, holds_numbers
+from leaderboard.pages.table import NUMBERS, DataTable
+from leaderboard.pages.units import Cell
 from leaderboard.pages.wording import on_intervals
 from leaderboard.raters.agreement.coefficients import agreement, arrange
 from leaderboard.raters.agreement.table import (
@@ -147,10 +148,10 @@ def _text(table: DataTable, unmirrored: bool) -> str:
     """The columns of a table that hold something, aligned under its caption; empty without rows."""
     shown = {
         name: cells
-        for name, cells in zip(table.columns, table.by_column, strict=True)
+        for name, *cells in zip(table.columns, *table.rows, strict=True)
         if (unmirrored or not name.startswith("Unmirrored")) and any(cell not in (None, "") for cell in cells)
     }
-    left = {name for name, cells in shown.items() if not holds_numbers(cells)}
+    left = {name for name, cells in shown.items() if not any(isinstance(cell, NUMBERS) for cell in cells)}
     rows = [list(map(_cell, row)) for row in zip(*shown.values(), strict=True)]
     return "\n".join([f"{table.caption}.", *aligned([list(shown), *rows], left)]) if rows else ""
 

@@ -1,13 +1,16 @@
 """Tables of how raters agree."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
 from leaderboard.pages.claim import Claim, claim, strength
+from leaderboard.pages.columns import BLANK, Column
 from leaderboard.pages.format import counted, number_range, percent, percent_range, share_points, signed
-from leaderboard.pages.table import Cell, DataTable, Matrix, percent_cell
+from leaderboard.pages.guessed import guessed, guessed_rows
+from leaderboard.pages.table import DataTable, Matrix
+from leaderboard.pages.units import COEFFICIENT, Cell, Estimate, percent_cell
 from leaderboard.pages.wording import FEWEST_PAIRS, agreement_word, enumerated, verb
 from leaderboard.raters.bias.table import equals
 from leaderboard.snapshots.canonical import Content
@@ -105,37 +108,39 @@ def without_pools(content: Content) -> Content:
 
 def correlation_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
     """Correlations with the mean of all people."""
-    intervals = [(f"{name} low", f"{name} high") for name in COEFFICIENTS.values()]
-    named = zip(COEFFICIENTS.values(), intervals, strict=True)
-    columns = [column for name, ends in named for column in (name, *ends)]
-    rows = [
-        (
-            label,
-            category,
-            row["n"],
-            row.get("prompts"),
-            *(row.get(f"{name}{end}") for name in COEFFICIENTS for end in ("", "_low", "_high")),
-            row["reason"] or "",
-        )
-        for label, content in kinds
-        for row, category in _named(content)
-    ]
-    columns = ["Raters", "Category", "Pairs (n)", "Prompts", *columns, "Note"]
-    words = {name: f"{name} with the mean of people" for name in COEFFICIENTS.values()}
-    return DataTable("Correlation with the mean of people", tuple(columns), tuple(rows), words)
+    words = {key: f"{name} with the mean of people" for key, name in COEFFICIENTS.items()}
+    return _correlations("Correlation with the mean of people", kinds, words)
 
 
 def agrees_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
     """The rows of ``with_people_by_category``, in the columns of ``correlation_table``."""
-    words = {COEFFICIENTS[name]: label for name, label in AGREES.items()}
-    return replace(correlation_table(kinds), caption="Agreement with people", words=words)
+    return _correlations("Agreement with people", kinds, AGREES)
+
+
+def _correlations(caption: str, kinds: Iterable[tuple[str, Content]], labels: Mapping[str, str]) -> DataTable:
+    columns: list[Column[tuple[str, Content, str]]] = [
+        Column("Raters", lambda each: each[0]),
+        Column("Category", lambda each: each[2]),
+        Column("Pairs (n)", lambda each: each[1]["n"], label="Pairs"),
+        Column("Prompts", lambda each: each[1].get("prompts")),
+        *(_coefficient(name, labels[name]) for name in COEFFICIENTS),
+        Column("Note", lambda each: each[1]["reason"] or ""),
+    ]
+    found = ((label, *each) for label, content in kinds for each in _named(content))
+    return DataTable.of(caption, columns, found)
+
+
+def _coefficient(name: str, label: str) -> Column[tuple[str, Content, str]]:
+    return Column(
+        COEFFICIENTS[name], lambda each: Estimate.of(each[1], name), COEFFICIENT, label=label, ends=BLANK
+    )
 
 
 def beside_people_table(judges: Iterable[tuple[str, Sequence[Content]]], coefficient: str) -> DataTable:
     """Correlations with the other people, of a judge in the place of each person and of the person."""
     name = COEFFICIENTS[coefficient]
     words = {f"{name}: {who}": f"{AGREES[coefficient]}: {who}" for who in ("judge", "people")}
-    return DataTable.of(
+    return guessed(
         "In a person's place",
         (
             {
@@ -159,7 +164,7 @@ def beside_people_table(judges: Iterable[tuple[str, Sequence[Content]]], coeffic
 
 def stand_in_table(judges: Iterable[tuple[str, Content]]) -> DataTable:
     """The alternative annotator test of each judge."""
-    return DataTable.of(
+    return guessed(
         "Alternative annotator test",
         (
             {
@@ -243,7 +248,7 @@ def with_people(correlation: Content | None, category: str = "") -> Content | No
 
 def kappa_table(entries: Iterable[tuple[str, str, Content]]) -> DataTable:
     """Kappa by category, from two labels and the entry of ``between``."""
-    return DataTable.of(
+    return guessed(
         "Cohen's kappa, quadratic weights",
         (
             {
@@ -273,7 +278,7 @@ def within_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
 
     An empty label, for a single kind, gives no column of labels.
     """
-    return DataTable.of(
+    return guessed(
         "Agreement among raters of one kind",
         (
             ({"Raters": label} if label else {})
@@ -345,18 +350,18 @@ def matrix_table(
         for i, j in combinations(range(len(kinds)), 2)
         if pairs[i][j] is not None
     )
-    return DataTable(caption, ("Raters", "With", caption, "Low", "High", "Pairs (n)"), rows)
+    return guessed_rows(caption, ("Raters", "With", caption, "Low", "High", "Pairs (n)"), rows)
 
 
 def confusion_table(one: str, other: str, confusion: Content) -> DataTable:
     columns = (f"{one} \\ {other}", *(f"{other} {point}" for point in range(1, confusion["points_b"] + 1)))
     rows = [(f"{one} {point}", *counts) for point, counts in enumerate(confusion["counts"], start=1)]
-    return DataTable(f"Ratings of {one} (rows) against {other} (columns)", columns, tuple(rows))
+    return guessed_rows(f"Ratings of {one} (rows) against {other} (columns)", columns, tuple(rows))
 
 
 def scatter_table(one: str, other: str, points: Sequence[Sequence[float]]) -> DataTable:
     rows = tuple((x, y, int(n)) for x, y, n in points)
-    return DataTable(f"Mean preference of {one} and of {other}", (one, other, "Pairs (n)"), rows)
+    return guessed_rows(f"Mean preference of {one} and of {other}", (one, other, "Pairs (n)"), rows)
 
 
 def _kappa_sentence(one: str, other: str, row: Content, level: float) -> str:
@@ -429,7 +434,7 @@ def difference_sentence(content: Content) -> str:
 
 def differences_table(tests: Sequence[Content]) -> DataTable:
     """Every two judges on the pairs that both and people rated."""
-    return DataTable.of(
+    return guessed(
         "Judges' agreement with people",
         (
             {
@@ -519,7 +524,7 @@ def two_tables(content: Content) -> list[DataTable]:
 
 def two_table(content: Content) -> DataTable:
     """A row for each measure of a comparison of two raters."""
-    return DataTable.of(
+    return guessed(
         "How they agree",
         (
             {
@@ -539,7 +544,7 @@ def two_table(content: Content) -> DataTable:
 
 def twos_table(content: Content) -> DataTable:
     """Kappa of every two members."""
-    return DataTable.of(
+    return guessed(
         "Every two members",
         (
             {

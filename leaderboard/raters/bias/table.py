@@ -14,7 +14,9 @@ from leaderboard.pages.format import (
     probability,
     signed,
 )
-from leaderboard.pages.table import Cell, DataTable, percent_cell
+from leaderboard.pages.guessed import guessed, guessed_rows
+from leaderboard.pages.table import DataTable
+from leaderboard.pages.units import Cell, percent_cell
 from leaderboard.pages.wording import clear_side
 from leaderboard.raters.bias.content import (
     Flips,
@@ -148,7 +150,7 @@ def ratings_table(points: int, found: Sequence[Shown]) -> DataTable:
     mean = (None if one.mean is None else round(one.mean, 3) for one in found)
     rows.append((f"Mean rating, {(points + 1) / 2:g} without bias", *mean))
     caption = f"Ratings as shown, scale of {points} points"
-    return DataTable(caption, ("Rating", *(one.label for one in found)), tuple(rows))
+    return guessed_rows(caption, ("Rating", *(one.label for one in found)), tuple(rows))
 
 
 def mirror_table(one: Shown) -> DataTable:
@@ -159,11 +161,11 @@ def mirror_table(one: Shown) -> DataTable:
     ]
     rows += [(f"Unscored: {reason}", one.unscored[reason], None) for reason in unscored_reasons([one])]
     columns = ("Rating", "Given", "Given as the mirrored rating")
-    return DataTable(f"{one.label}: ratings as shown and mirrored, {points} points", columns, tuple(rows))
+    return guessed_rows(f"{one.label}: ratings as shown and mirrored, {points} points", columns, tuple(rows))
 
 
 def position_table(found: Iterable[Shown]) -> DataTable:
-    return DataTable.of("Position statistics", map(_position_row, found))
+    return guessed("Position statistics", map(_position_row, found))
 
 
 def _position_row(one: Shown) -> dict[str, Cell]:
@@ -201,11 +203,11 @@ def scores_table(found: Sequence[tuple[str, ScoreDifferences]]) -> DataTable:
         ("Second higher", *(scores["second_higher"] for _, scores in found)),
     ]
     columns = ("First minus second score", *(label for label, _ in found))
-    return DataTable("Differences of the two scores", columns, tuple(rows))
+    return guessed_rows("Differences of the two scores", columns, tuple(rows))
 
 
 def flips_table(rows: Iterable[tuple[str, Flips]]) -> DataTable:
-    return DataTable.of(
+    return guessed(
         "The same pair in both orders",
         (
             {
@@ -339,7 +341,7 @@ def short_differences(bins: Sequence[LengthBin]) -> list[str]:
 def length_table(label: str, measure: LengthEffect) -> DataTable:
     """Share of points won by difference in length, with both completions of a pair entered."""
     noun = MEASURES.get(measure["name"], measure["name"])
-    return DataTable.of(
+    return guessed(
         f"{label}: points won by difference in {noun}",
         (
             {

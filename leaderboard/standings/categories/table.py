@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from leaderboard.pages.format import counted
+from leaderboard.pages.guessed import guessed_rows
 from leaderboard.pages.standings.table import Row, ranks_shown, standing_rows
-from leaderboard.pages.table import Cell, DataTable
+from leaderboard.pages.table import DataTable
+from leaderboard.pages.units import Cell
 from leaderboard.pages.wording import enumerated, verb
 from leaderboard.snapshots.canonical import Content
 
@@ -68,7 +70,7 @@ class CategoryMatrix:
             (name, *(cell for category in self.categories for cell in self._cells(name, category)))
             for name in self.contestants
         ]
-        return DataTable("Rank and score by category", ("Contestant", *columns), tuple(rows))
+        return guessed_rows("Rank and score by category", ("Contestant", *columns), tuple(rows))
 
     def _cells(self, name: str, category: str) -> Sequence[Cell]:
         row = self.standings.get((name, category))

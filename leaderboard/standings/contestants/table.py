@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from leaderboard.pages.guessed import guessed
 from leaderboard.pages.standings.table import Opponent, Row
 from leaderboard.pages.table import DataTable
 from leaderboard.snapshots.canonical import Content
@@ -28,7 +29,7 @@ def placed(label: str, content: Content | None, name: str) -> Placed | None:
 
 
 def placed_table(caption: str, heading: str, rows: Iterable[Placed], level: float) -> DataTable:
-    return DataTable.of(
+    return guessed(
         caption,
         (
             {
@@ -49,7 +50,7 @@ def placed_table(caption: str, heading: str, rows: Iterable[Placed], level: floa
 
 
 def opponents_table(name: str, rows: Sequence[Opponent], level: float) -> DataTable:
-    return DataTable.of(
+    return guessed(
         f"Ratings of {name} by opponent",
         (
             {
@@ -91,7 +92,7 @@ class Moment:
 
 
 def history_table(moments: Sequence[Moment], level: float) -> DataTable:
-    return DataTable.of(
+    return guessed(
         "Score over time",
         (
             {

@@ -70,23 +70,25 @@ def test_columns_of_benchmarks_words_changes_and_the_other_tie_rule():
     entry = Entry(row, about, moved=-2, other_rank=3, other_rating=900.4, other_moved=1)
     every = TableQuery(columns="all")
     table = StandingsView([entry], every, "", other="Ties off", other_method="Elo", intervals=True)
-    cells = dict(zip([head.column.label for head in table.headings], table.lines[0].cells, strict=True))
+    cells = dict(
+        zip([head.column.heading for head in table.table.headings], table.lines[0].cells, strict=True)
+    )
     assert cells["Against all"] == ("num down", "↓−2")
     assert cells["Ties off: rank"] == ("num nowrap up", "3 ↑+1")
     assert cells["Ties off: score"] == ("num", "900")
     assert (cells["MMLU"][1], cells["GSM8K"][1]) == ("70.25", "50")
     assert cells["Licence"][1] == "MIT"
-    labels = [head.column.label for head in view("a", asked=every).headings]
+    labels = [head.column.heading for head in view("a", asked=every).table.headings]
     assert labels == ["Win share", "Tie share", "Ratings"], "a column of dashes is left out"
-    assert [head.column.label for head in view("a").headings] == ["Win share", "Ratings"]
+    assert [head.column.heading for head in view("a").table.headings] == ["Win share", "Ratings"]
 
 
 def test_the_switch_of_columns_keeps_search_and_order_unless_the_column_goes():
-    assert view("a", asked=TableQuery("-wins", "x")).columns_query == (
+    assert view("a", asked=TableQuery("-wins", "x")).table.columns_query == (
         "?raters=people&sort=-wins&search=x&columns=all"
     )
-    assert view("a", asked=TableQuery("wins", "", "all")).columns_query == "?raters=people&sort=wins"
-    assert view("a", asked=TableQuery("ties", "", "all")).columns_query == "?raters=people"
+    assert view("a", asked=TableQuery("wins", "", "all")).table.columns_query == "?raters=people&sort=wins"
+    assert view("a", asked=TableQuery("ties", "", "all")).table.columns_query == "?raters=people"
 
 
 def test_a_search_needs_every_word_in_name_or_organisation_and_is_kept_in_the_query():

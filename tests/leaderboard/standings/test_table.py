@@ -237,7 +237,7 @@ def test_correlations_are_listed_by_judge_and_category():
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1"])
 def test_a_name_that_a_spreadsheet_would_run_is_made_text(name):
     other = 'a "b", c\nd'
-    table = DataTable("t", (name, "n"), ((name, -1.5), (other, 1)))
+    table = DataTable.plain("t", (name, "n"), ((name, -1.5), (other, 1)))
     rows = list(csv.reader(io.StringIO(table.csv(), newline="")))
     assert rows[0][0] == rows[1][0] == f"'{name}"
     assert rows[1][1] == "-1.5", "a number stays a number"
