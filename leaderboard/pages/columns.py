@@ -16,7 +16,14 @@ EVERY_COLUMN: Final = "all"
 
 COLON: Final = ("{}: low", "{}: high")
 BLANK: Final = ("{} low", "{} high")
+LOW_HIGH: Final = ("Low", "High")
 """Names in files of the ends of an interval; {} is that of its number."""
+
+
+def ends_of(name: str) -> tuple[str, str]:
+    """The same with another name than that of the number."""
+    return f"{name} low", f"{name} high"
+
 
 Item = TypeVar("Item")
 Value = Cell | tuple[int, int]
@@ -27,7 +34,7 @@ class Column(Generic[Item]):
     """A column of a table.
 
     ``name``: its heading in files, and on pages where there is no ``label``. ``read``: how it is read, or the
-    key in a content, with dots between those of contents in contents. ``over``: the heading of pages that it
+    name of a field, with dots between those of fields in fields. ``over``: the heading of pages that it
     shares with its neighbours. ``ends``: the headings of its interval in files; without them it has none.
 
     In tables that readers sort, ``key`` is its name in addresses, ``help`` its meaning, ``kind`` the class of
@@ -67,8 +74,10 @@ class Column(Generic[Item]):
         """The value of an item, or its estimate."""
         if callable(self.read):
             return self.read(item)
-        content, key = _inside(item, self.read)
-        return Estimate.of(content, key) if self.ends else content.get(key)
+        holder, key = _inside(item, self.read)
+        if isinstance(holder, Mapping) and self.ends:
+            return Estimate.of(holder, key)
+        return _get(holder, key)
 
     def estimate(self, item: Item) -> Estimate:
         found = self.found(item)
@@ -91,7 +100,7 @@ class Column(Generic[Item]):
         return self.unit.range(*self.estimate(item)[1:]) if self.ends else ""
 
 
-def bare(path: str) -> Callable[[Mapping[str, Any]], Estimate]:
+def bare(path: str) -> Callable[[Any], Estimate]:
     """Read an estimate whose ends a content keeps beside it under low and high."""
     return lambda item: Estimate.bare(*_inside(item, path))
 
@@ -105,12 +114,16 @@ def counted_in(key: str, names: Sequence[str]) -> list[Column[Mapping[str, Any]]
     return [Column(name, at(place)) for place, name in enumerate(names)]
 
 
-def _inside(item: Any, path: str) -> tuple[Mapping[str, Any], str]:
-    """The content that holds the last key of a path, and that key; an empty content where there is none."""
+def _inside(item: Any, path: str) -> tuple[Any, str]:
+    """What holds the last name of a path, and that name; an empty content where there is nothing."""
     *parents, key = path.split(".")
     for parent in parents:
-        item = item.get(parent) or {}
+        item = _get(item, parent) or {}
     return item, key
+
+
+def _get(item: Any, name: str) -> Any:
+    return item.get(name) if isinstance(item, Mapping) else getattr(item, name)
 
 
 @dataclass(frozen=True)

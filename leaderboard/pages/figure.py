@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 Figure = dict[str, Any]
+Value = tuple[float | None, float | None, float | None]
+"""A number and the ends of its interval."""
 
 SERIES: Final = ("--series-1", "--series-2", "--series-3", "--series-4", "--series-5", "--series-6")
 SYMBOLS: Final = ("circle", "diamond", "square", "triangle-up", "cross")
@@ -129,17 +131,21 @@ def bars(name: str, marker: Figure, **more: Any) -> Figure:
     }
 
 
-def arms(values: Sequence[tuple[float, float | None, float | None]], color: str = SERIES[0]) -> Figure:
+def arms(values: Sequence[Value], color: str = SERIES[0]) -> Figure:
     """Error bars of values with the ends of their intervals; of no length where there is no end."""
     return {
         "type": "data",
         "symmetric": False,
-        "array": [0.0 if high is None else max(high - value, 0.0) for value, _, high in values],
-        "arrayminus": [0.0 if low is None else max(value - low, 0.0) for value, low, _ in values],
+        "array": [_arm(value, high) for value, _, high in values],
+        "arrayminus": [_arm(low, value) for value, low, _ in values],
         "color": color,
         "thickness": 1.5,
         "width": 3,
     }
+
+
+def _arm(start: float | None, end: float | None) -> float:
+    return 0.0 if start is None or end is None else max(end - start, 0.0)
 
 
 def row_offset(number: int, count: int, spread: float) -> float:
@@ -226,9 +232,6 @@ def wrapped(name: str, longest: int = _LINE) -> str:
 
 def kinds_axis(names: Sequence[str]) -> Figure:
     return names_axis(names) | {"ticktext": [wrapped(name) for name in names]}
-
-
-Value = tuple[float, float | None, float | None]
 
 
 def by_row(names: Sequence[str], values: Sequence[Value], texts: Sequence[str], axis: str) -> Figure:

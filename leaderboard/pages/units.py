@@ -35,6 +35,13 @@ class Estimate(NamedTuple):
         """Read what contents keep under KEY, low and high."""
         return cls(*((found or {}).get(name) for name in (key, "low", "high")))
 
+    @property
+    def side(self) -> int:
+        """1 where its interval lies above 0, -1 below, 0 where it holds 0 or is not known."""
+        if self.low is None or self.high is None or self.low <= 0 <= self.high:
+            return 0
+        return 1 if self.low > 0 else -1
+
     def times(self, scale: float) -> Self:
         return type(self)(*(None if each is None else scale * each for each in self))
 
@@ -69,6 +76,11 @@ class Unit:
         ends = self.range(found.low, found.high)
         return self.text(found.value) + noun + (f" ({ends})" if ends else "")
 
+    def told_at(self, level: float, found: Estimate, noun: str = "") -> str:
+        """The same with the level of the interval."""
+        ends = self.range(found.low, found.high)
+        return self.text(found.value) + noun + (f" ({level:g}% interval {ends})" if ends else "")
+
     def with_ends(self, found: Estimate, noun: str = "") -> str:
         """Write a number with its interval in a terminal, ``noun`` behind the number."""
         ends = self.ends(found)
@@ -93,10 +105,14 @@ def _known(write: Callable[[float], str]) -> Callable[[float | None], str]:
     return lambda value: NONE if value is None else write(value)
 
 
+def _points_range(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{share_points(low)} to {share_points(high)}"
+
+
 SHARE: Final = Unit(percent, _printed(".1f", 100), percent_range, " (%)", percent_cell, places=1)
 FRACTION: Final = replace(SHARE, cell=lambda share: share, times=100)
 """Shares that files do not give in percent."""
-POINTS: Final = Unit(_known(share_points), _printed("+.1f", 100), suffix=" (points)", cell=percent_cell)
+POINTS: Final = Unit(_known(share_points), _printed("+.1f", 100), _points_range, " (points)", percent_cell)
 COEFFICIENT: Final = Unit(_known(signed), _printed(".3f"), number_range)
 COUNT: Final = Unit(_known(lambda value: number(value, ",")), _printed(","))
 SCORE: Final = Unit(_known(lambda value: number(value, ".0f")), _printed(".0f"))

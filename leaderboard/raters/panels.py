@@ -99,7 +99,7 @@ def correlation_panel(
         return
     own = [correlated(label, without_pools(content), "pearson") for label, content in judges]
     people = correlated(OTHER_PEOPLE, without_pools(ceiling), "pearson") if ceiling else []
-    known = any(row.value is not None for row in people)
+    known = any(row.found.value is not None for row in people)
     yield page.make_panel(
         "correlation",
         title,

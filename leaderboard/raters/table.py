@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from leaderboard.pages.format import counted, number_range, percent, percent_range, signed
-from leaderboard.pages.guessed import guessed
+from leaderboard.pages.claim import pairs_of
+from leaderboard.pages.columns import BLANK, Column, bare, ends_of
+from leaderboard.pages.format import NONE, counted
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.units import Cell, percent_cell
+from leaderboard.pages.units import COEFFICIENT, SHARE, Estimate, P
 from leaderboard.pages.wording import FEWEST_PAIRS
 from leaderboard.raters.bias.content import Flips, Length, Ratings, ScoreDifferences
-from leaderboard.raters.bias.table import Shown, shown, unscored_reasons
+from leaderboard.raters.bias.table import Shown, longer_wins, shown, unscored_reasons
 
 Values = Mapping[str, Any]
 
@@ -34,6 +35,11 @@ class Kind:
     correlation: Values | None = None
     within: Values | None = None
     panel: bool = False
+
+    @property
+    def main(self) -> Shown | None:
+        """How it used the scale that it used most."""
+        return next(iter(self.shown), None)
 
     @property
     def shown(self) -> list[Shown]:
@@ -95,6 +101,7 @@ class RaterFigure:
 
 
 LONGER: Final = "Longer wins"
+AGREES: Final = "Agrees with people (r)"
 
 
 def summary(kind: Kind) -> dict[str, RaterFigure]:
@@ -102,9 +109,9 @@ def summary(kind: Kind) -> dict[str, RaterFigure]:
     members = counted(kind.raters, "rater") if kind.raters > 1 else ""
     unrated = f"{kind.unscored:,} of {kind.replies:,} not rated" if kind.unscored else ""
     return {
-        "Ratings": RaterFigure(f"{kind.given:,}", "; ".join(filter(None, (members, unrated)))),
-        "Agrees with people (r)": _with_people(kind),
-        "Prefers the first": _position(kind.shown[0] if kind.shown else None, len(kind.shown) > 1),
+        "Ratings": RaterFigure(f"{kind.given:,}", _joined(members, unrated)),
+        AGREES: _with_people(kind),
+        "Prefers the first": _position(kind.main, len(kind.shown) > 1),
         LONGER: _longer(kind.longer),
         "Changes its verdict": _flips(kind),
     }
@@ -112,82 +119,65 @@ def summary(kind: Kind) -> dict[str, RaterFigure]:
 
 def _position(main: Shown | None, several: bool) -> RaterFigure:
     if main is None or not main.scored:
-        return RaterFigure("–")
-    share = percent_range(main.position.get("share_first_low"), main.position.get("share_first_high"))
-    if several:
-        share = f"{share}; scale of {main.points} points".removeprefix("; ")
-    return RaterFigure(percent(main.share_first), share)
+        return RaterFigure(NONE)
+    scale = f"scale of {main.points} points" if several else ""
+    return RaterFigure(SHARE.text(main.first.value), _joined(SHARE.range(*main.first[1:]), scale))
 
 
 def _flips(kind: Kind) -> RaterFigure:
     flips = kind.flips
     if flips is None:
-        return RaterFigure("–", "no counted pair in both orders")
-    interval = percent_range(flips.get("low"), flips.get("high"))
-    n = counted(flips["pairs"], "pair")
-    return RaterFigure(percent(flips["rate"]), f"{interval}; {n}" if interval else n)
+        return RaterFigure(NONE, "no counted pair in both orders")
+    rate = Estimate.bare(flips, "rate")
+    return RaterFigure(
+        SHARE.text(rate.value), _joined(SHARE.range(*rate[1:]), counted(flips["pairs"], "pair"))
+    )
 
 
 def _longer(found: Values) -> RaterFigure:
-    if found.get("longer_wins") is None:
-        return RaterFigure("–")
-    return RaterFigure(
-        percent(found["longer_wins"]), percent_range(found.get("longer_low"), found.get("longer_high"))
-    )
+    won = longer_wins(found)
+    return RaterFigure(SHARE.text(won.value), "" if won.value is None else SHARE.range(*won[1:]))
 
 
 def _with_people(kind: Kind) -> RaterFigure:
     row = kind.correlation or {}
-    value, pairs = row.get("pearson"), row.get("n", 0)
-    if value is None:
-        return RaterFigure("–", row.get("reason") or "")
+    found, pairs = Estimate.of(row, "pearson"), row.get("n", 0)
+    if found.value is None:
+        return RaterFigure(NONE, row.get("reason") or "")
     few = pairs < FEWEST_PAIRS
-    ends = number_range(row.get("pearson_low"), row.get("pearson_high"))
     n = f"{'only ' if few else ''}{counted(pairs, 'pair')}"
-    return RaterFigure(signed(value), f"{ends}; {n}" if ends else n, few)
+    return RaterFigure(COEFFICIENT.text(found.value), _joined(COEFFICIENT.range(*found[1:]), n), few)
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(filter(None, notes))
+
+
+_KINDS: Final[Sequence[Column[Kind]]] = (
+    Column("Raters", "label"),
+    Column("Members", "raters"),
+    Column("Simulated", lambda kind: "yes" if kind.simulated else "no"),
+    Column("Comparisons", "given", label="Ratings"),
+    Column("Unscored", "unscored", label="Replies not rated"),
+    Column("Unscored by reason", "unscored_words"),
+    Column("Scale (points)", "main.points"),
+    Column("Prefers first %", "main.first", SHARE, label="Prefers the first", ends=BLANK),
+    Column("Mean rating", "main.average", ends=BLANK),
+    Column("Neutral mean", "main.neutral", label="Mean rating without bias"),
+    Column("p (mirrored)", "main.position.p", P),
+    Column("Flip %", bare("flips.rate"), SHARE, label="Changes its verdict", ends=BLANK),
+    Column("Pairs in both orders", "flips.pairs"),
+    Column("Tie %", "tie_share", SHARE, label="Tie share"),
+    Column("Longer wins %", lambda kind: longer_wins(kind.longer), SHARE, label=LONGER, ends=BLANK),
+    Column("Kappa with people", "kappa.kappa", COEFFICIENT, label="Weighted kappa", ends=ends_of("Kappa")),
+    Column("Pairs for kappa", lambda kind: pairs_of(kind.kappa) if kind.kappa else None),
+    Column(
+        "Pearson r with people", "correlation.pearson", COEFFICIENT, label=AGREES, ends=ends_of("Pearson r")
+    ),
+    Column("Pairs for r", "correlation.n"),
+    Column("Alpha among themselves", "within.alpha", COEFFICIENT, label="Alpha", ends=ends_of("Alpha")),
+)
 
 
 def kinds_table(kinds: Sequence[Kind]) -> DataTable:
-    return guessed("Kinds of raters", map(_plain, kinds))
-
-
-def _plain(kind: Kind) -> dict[str, Cell]:
-    main = kind.shown[0] if kind.shown else None
-    at: Values = main.position if main else {}
-    flips, people, r, within = kind.flips, kind.kappa or {}, kind.correlation or {}, kind.within or {}
-    return {
-        "Raters": kind.label,
-        "Members": kind.raters,
-        "Simulated": "yes" if kind.simulated else "no",
-        "Comparisons": kind.given,
-        "Unscored": kind.unscored,
-        "Unscored by reason": kind.unscored_words,
-        "Scale (points)": main.points if main else None,
-        "Prefers first %": percent_cell(main.share_first if main else None),
-        "Prefers first % low": percent_cell(at.get("share_first_low")),
-        "Prefers first % high": percent_cell(at.get("share_first_high")),
-        "Mean rating": main.mean if main else None,
-        "Mean rating low": at.get("mean_low"),
-        "Mean rating high": at.get("mean_high"),
-        "Neutral mean": main.neutral if main else None,
-        "p (mirrored)": at.get("p"),
-        "Flip %": percent_cell(flips and flips["rate"]),
-        "Flip % low": percent_cell(flips and flips["low"]),
-        "Flip % high": percent_cell(flips and flips["high"]),
-        "Pairs in both orders": flips and flips["pairs"],
-        "Tie %": percent_cell(kind.tie_share),
-        "Longer wins %": percent_cell(kind.longer.get("longer_wins")),
-        "Longer wins % low": percent_cell(kind.longer.get("longer_low")),
-        "Longer wins % high": percent_cell(kind.longer.get("longer_high")),
-        "Kappa with people": people.get("kappa"),
-        "Kappa low": people.get("kappa_low"),
-        "Kappa high": people.get("kappa_high"),
-        "Pairs for kappa": people.get("pairs", people.get("n")),
-        "Pearson r with people": r.get("pearson"),
-        "Pearson r low": r.get("pearson_low"),
-        "Pearson r high": r.get("pearson_high"),
-        "Pairs for r": r.get("n"),
-        "Alpha among themselves": within.get("alpha"),
-        "Alpha low": within.get("alpha_low"),
-        "Alpha high": within.get("alpha_high"),
-    }
+    return DataTable.of("Kinds of raters", _KINDS, kinds)

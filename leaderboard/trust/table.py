@@ -227,7 +227,7 @@ def _column(measure: Measure) -> Column[Row]:
 
 NAME: Final = Column[Row](
     "Judge",
-    lambda row: row.name,
+    "name",
     key="judge",
     kind="name",
     falling=False,
@@ -248,7 +248,7 @@ _FURTHER: Final = (
     ),
     Column[Row](
         "Seconds per 1,000 pairs",
-        lambda row: row.seconds,
+        "seconds",
         WHOLE,
         key="seconds",
         falling=False,
@@ -344,9 +344,9 @@ def _apart(key: str) -> Callable[[CellOf], Cell]:
 
 
 _MATRIX: Final[Sequence[Column[CellOf]]] = (
-    Column("Model", lambda each: each.model),
-    Column("Protocol", lambda each: each.protocol),
-    Column("Right (%)", lambda each: each.accuracy, SHARE),
+    Column("Model", "model"),
+    Column("Protocol", "protocol"),
+    Column("Right (%)", "accuracy", SHARE),
     Column("Base", lambda each: (each.difference or {}).get("base", "")),
     Column(
         "More than the base (points)",
@@ -386,10 +386,10 @@ def models(content: Content) -> list[Model]:
 
 
 _MODELS: Final[Sequence[Column[Model]]] = (
-    Column("Model", lambda each: each.name),
-    Column("Base (%)", lambda each: each.base, SHARE),
-    Column("Average over protocols (%)", lambda each: each.average, SHARE),
-    Column("Best other protocol, more than the base (points)", lambda each: each.gain, POINTS),
+    Column("Model", "name"),
+    Column("Base (%)", "base", SHARE),
+    Column("Average over protocols (%)", "average", SHARE),
+    Column("Best other protocol, more than the base (points)", "gain", POINTS),
 )
 
 

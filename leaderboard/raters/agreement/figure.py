@@ -28,8 +28,9 @@ from leaderboard.pages.figure import (
     vertical_line,
     wrapped,
 )
-from leaderboard.pages.format import counted, number_range, signed
+from leaderboard.pages.format import counted, signed
 from leaderboard.pages.table import Matrix
+from leaderboard.pages.units import COEFFICIENT
 from leaderboard.raters.agreement.table import Correlated
 from leaderboard.snapshots.canonical import Content
 
@@ -61,7 +62,7 @@ def correlations(
             "line": {"width": 3, "color": "--text"},
         }
         traces.append(_dots(ceiling, order, style, row_offset(len(kinds), len(series), 0.6)))
-    ends = [end for rows in series for row in rows for end in (row.low, row.value) if end is not None]
+    ends = [end for rows in series for row in rows for end in row.found[:2] if end is not None]
     drawn_on = layout(
         xaxis={
             "title": title(measure),
@@ -89,21 +90,20 @@ def _with_n(category: str, series: Sequence[Sequence[Correlated]]) -> str:
 
 def _dots(rows: Sequence[Correlated], order: Sequence[str], style: Figure, offset: float) -> Figure:
     place = {category: index for index, category in enumerate(order)}
-    found = [(row, row.value) for row in rows if row.value is not None]
+    known = [row for row in rows if row.found.value is not None]
     return dots(
         style,
         name=legend_name(rows[0].label) if rows else "",
-        x=[value for _, value in found],
-        y=[place[row.category] + offset for row, _ in found],
-        text=[_dot_text(row, value) for row, value in found],
-        error_x=arms([(value, row.low, row.high) for row, value in found], style["color"]),
+        x=[row.found.value for row in known],
+        y=[place[row.category] + offset for row in known],
+        text=[_dot_text(row) for row in known],
+        error_x=arms([row.found for row in known], style["color"]),
     )
 
 
-def _dot_text(row: Correlated, value: float) -> str:
-    between = number_range(row.low, row.high)
-    ends = f" ({between})" if between else ""
-    return f"{full(row.label)}, {full(row.category)}<br>{signed(value)}{ends}, {counted(row.n, 'pair')}"
+def _dot_text(row: Correlated) -> str:
+    pairs = counted(row.n, "pair")
+    return f"{full(row.label)}, {full(row.category)}<br>{COEFFICIENT.told(row.found)}, {pairs}"
 
 
 def preferences(one: str, other: str, points: Sequence[Sequence[float]]) -> Figure:

@@ -273,11 +273,11 @@ class AgreementPage(AboutRaters):
             row for each in listed_too for row in correlated(each[0], without_pools(each[1]), coefficient)
         ]
         every = [row for series in (*own, people) for row in series]
-        if any(row.value is not None for row in every):
+        if any(row.found.value is not None for row in every):
             rows = len([*own, people][0]) * (0.8 + 0.45 * (len(own) + 1))
-            known = any(row.value is not None for row in people)
+            known = any(row.found.value is not None for row in people)
             of_prompts = f" Intervals ({self.level:g}%) are for other prompts of this kind."
-            spans = of_prompts if any(row.low is not None for row in every) else ""
+            spans = of_prompts if any(row.found.low is not None for row in every) else ""
             line = " The vertical line shows how people agree with each other." if known else ""
             yield self.make_panel(
                 "correlation",

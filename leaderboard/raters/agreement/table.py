@@ -1,16 +1,16 @@
 """Tables of how raters agree."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Final
+from itertools import chain, combinations, starmap
+from operator import itemgetter
+from typing import Any, Final
 
 from leaderboard.pages.claim import Claim, claim, strength
-from leaderboard.pages.columns import BLANK, Column
-from leaderboard.pages.format import counted, number_range, percent, percent_range, share_points, signed
-from leaderboard.pages.guessed import guessed, guessed_rows
+from leaderboard.pages.columns import BLANK, LOW_HIGH, Column, ends_of
+from leaderboard.pages.format import counted, percent, signed
 from leaderboard.pages.table import DataTable, Matrix
-from leaderboard.pages.units import COEFFICIENT, Cell, Estimate, percent_cell
+from leaderboard.pages.units import COEFFICIENT, POINTS, SHARE, Estimate, P
 from leaderboard.pages.wording import FEWEST_PAIRS, agreement_word, enumerated, verb
 from leaderboard.raters.bias.table import equals
 from leaderboard.snapshots.canonical import Content
@@ -67,30 +67,17 @@ def same_category(row: Content, category: str) -> bool:
 
 @dataclass(frozen=True)
 class Correlated:
-    """A coefficient of one kind of raters with people, over ``n`` pairs; ``reason`` says why ``value`` is
-    None.
-    """
+    """A coefficient of one kind of raters with people, over ``n`` pairs."""
 
     label: str
     category: str
     n: int
-    value: float | None
-    low: float | None
-    high: float | None
-    reason: str
+    found: Estimate
 
 
 def correlated(label: str, content: Content, coefficient: str) -> list[Correlated]:
     return [
-        Correlated(
-            label,
-            category,
-            row["n"],
-            row[coefficient],
-            row.get(f"{coefficient}_low"),
-            row.get(f"{coefficient}_high"),
-            row["reason"] or "",
-        )
+        Correlated(label, category, row["n"], Estimate.of(row, coefficient))
         for row, category in _named(content)
     ]
 
@@ -106,10 +93,26 @@ def without_pools(content: Content) -> Content:
     return {**content, "rows": kept}
 
 
+def _rows(label: str, content: Content, **more: Any) -> Iterator[Content]:
+    """The rows of a content with ``more``, whose they are, and what each is about."""
+    for row, category in _named(content):
+        yield {**row, "whose": label, "about": category, **more}
+
+
+_WHOSE: Final = Column[Content]("Raters", "whose")
+_ABOUT: Final = Column[Content]("Category", "about")
+_PAIRS: Final = Column[Content]("Pairs (n)", "n", label="Pairs")
+_REASON: Final = Column[Content]("Note", lambda row: row["reason"] or "")
+_VERDICTS: Final[Sequence[Column[Content]]] = (
+    Column("Kappa of verdicts", "kappa_verdict", COEFFICIENT, ends=BLANK),
+    Column("Same verdict %", "exact", SHARE, label="Same verdict", ends=BLANK),
+)
+
+
 def correlation_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
     """Correlations with the mean of all people."""
-    words = {key: f"{name} with the mean of people" for key, name in COEFFICIENTS.items()}
-    return _correlations("Correlation with the mean of people", kinds, words)
+    labels = {key: f"{name} with the mean of people" for key, name in COEFFICIENTS.items()}
+    return _correlations("Correlation with the mean of people", kinds, labels)
 
 
 def agrees_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
@@ -118,67 +121,55 @@ def agrees_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
 
 
 def _correlations(caption: str, kinds: Iterable[tuple[str, Content]], labels: Mapping[str, str]) -> DataTable:
-    columns: list[Column[tuple[str, Content, str]]] = [
-        Column("Raters", lambda each: each[0]),
-        Column("Category", lambda each: each[2]),
-        Column("Pairs (n)", lambda each: each[1]["n"], label="Pairs"),
-        Column("Prompts", lambda each: each[1].get("prompts")),
-        *(_coefficient(name, labels[name]) for name in COEFFICIENTS),
-        Column("Note", lambda each: each[1]["reason"] or ""),
-    ]
-    found = ((label, *each) for label, content in kinds for each in _named(content))
-    return DataTable.of(caption, columns, found)
-
-
-def _coefficient(name: str, label: str) -> Column[tuple[str, Content, str]]:
-    return Column(
-        COEFFICIENTS[name], lambda each: Estimate.of(each[1], name), COEFFICIENT, label=label, ends=BLANK
+    coefficients = (
+        Column[Content](name, key, COEFFICIENT, label=labels[key], ends=BLANK)
+        for key, name in COEFFICIENTS.items()
     )
+    columns = (_WHOSE, _ABOUT, _PAIRS, Column[Content]("Prompts", "prompts"), *coefficients, _REASON)
+    return DataTable.of(caption, columns, chain.from_iterable(starmap(_rows, kinds)))
 
 
 def beside_people_table(judges: Iterable[tuple[str, Sequence[Content]]], coefficient: str) -> DataTable:
     """Correlations with the other people, of a judge in the place of each person and of the person."""
-    name = COEFFICIENTS[coefficient]
-    words = {f"{name}: {who}": f"{AGREES[coefficient]}: {who}" for who in ("judge", "people")}
-    return guessed(
-        "In a person's place",
-        (
-            {
-                "Raters": label,
-                "Category": category,
-                "Pairs (n)": row["n"],
-                "People": row["raters"],
-                **_with_ends(row, coefficient, f"{name}: judge"),
-                **_with_ends(row, f"{coefficient}_people", f"{name}: people"),
-                "Difference": row[f"{coefficient}_difference"],
-                "Low": row[f"{coefficient}_difference_low"],
-                "High": row[f"{coefficient}_difference_high"],
-                "Note": row["reason"] or "",
-            }
-            for label, rows in judges
-            for row, category in _named({"rows": rows})
+    name, over = COEFFICIENTS[coefficient], AGREES[coefficient]
+    columns: list[Column[Content]] = [
+        _WHOSE,
+        _ABOUT,
+        _PAIRS,
+        Column("People", "raters"),
+        Column(f"{name}: judge", coefficient, COEFFICIENT, label="judge", over=over, ends=BLANK),
+        Column(
+            f"{name}: people", f"{coefficient}_people", COEFFICIENT, label="people", over=over, ends=BLANK
         ),
-        words | {"Difference": "Difference from people"},
-    )
+        Column(
+            "Difference",
+            f"{coefficient}_difference",
+            COEFFICIENT,
+            label="Difference from people",
+            ends=LOW_HIGH,
+        ),
+        _REASON,
+    ]
+    found = (row for label, rows in judges for row in _rows(label, {"rows": rows}))
+    return DataTable.of("In a person's place", columns, found)
+
+
+_STAND_IN: Final[Sequence[Column[Content]]] = (
+    _WHOSE,
+    Column("People tested", lambda found: len(found["people"])),
+    Column("People with too few pairs", "too_few"),
+    Column("Won", lambda found: sum(each["won"] for each in found["people"])),
+    Column("Winning rate", "winning_rate", COEFFICIENT),
+    Column("Advantage", "advantage", COEFFICIENT),
+    Column("Passes", lambda found: {True: "yes", False: "no", None: ""}[found["passes"]]),
+    _REASON,
+)
 
 
 def stand_in_table(judges: Iterable[tuple[str, Content]]) -> DataTable:
     """The alternative annotator test of each judge."""
-    return guessed(
-        "Alternative annotator test",
-        (
-            {
-                "Raters": label,
-                "People tested": len(found["people"]),
-                "People with too few pairs": found["too_few"],
-                "Won": sum(each["won"] for each in found["people"]),
-                "Winning rate": found["winning_rate"],
-                "Advantage": found["advantage"],
-                "Passes": {True: "yes", False: "no", None: ""}[found["passes"]],
-                "Note": found["reason"] or "",
-            }
-            for label, found in judges
-        ),
+    return DataTable.of(
+        "Alternative annotator test", _STAND_IN, ({**found, "whose": label} for label, found in judges)
     )
 
 
@@ -202,13 +193,11 @@ def _beside_people(row: Content, coefficient: str, level: float) -> str:
     own, people = row[coefficient], row[f"{coefficient}_people"]
     if own is None or people is None:
         return ""
-    apart = f"{coefficient}_difference"
-    low, high = row[f"{apart}_low"], row[f"{apart}_high"]
-    certain = low is not None and not low <= 0 <= high
+    apart = Estimate.of(row, f"{coefficient}_difference")
     return (
         f" Its {COEFFICIENTS[coefficient]} with the others is {signed(own)}, a person’s {signed(people)}. "
-        f"The difference of {signed(row[apart])}{_interval(row, apart, level)} "
-        f"{'is more than chance explains' if certain else 'may be chance'}."
+        f"The difference of {COEFFICIENT.told_at(level, apart)} "
+        f"{'is more than chance explains' if apart.side else 'may be chance'}."
     )
 
 
@@ -246,31 +235,42 @@ def with_people(correlation: Content | None, category: str = "") -> Content | No
     return placed if known else row_of(correlation, category)
 
 
+_KAPPA: Final[Sequence[Column[Content]]] = (
+    _WHOSE,
+    _ABOUT,
+    Column("Ratings compared (n)", "n", label="Ratings compared"),
+    Column("Pairs", "pairs"),
+    Column("Weighted kappa", "kappa", COEFFICIENT, ends=LOW_HIGH),
+    Column("Strength", lambda row: strength(row, "kappa")),
+    *_VERDICTS,
+    Column("Unmirrored: weighted kappa", "kappa_unmirrored", COEFFICIENT, over="Unmirrored"),
+    Column("Unmirrored: kappa of verdicts", "kappa_verdict_unmirrored", COEFFICIENT, over="Unmirrored"),
+    Column("With", "other"),
+    Column("Note", lambda row: _note(row, row.get("pairs", row["n"]))),
+)
+
+
 def kappa_table(entries: Iterable[tuple[str, str, Content]]) -> DataTable:
     """Kappa by category, from two labels and the entry of ``between``."""
-    return guessed(
-        "Cohen's kappa, quadratic weights",
-        (
-            {
-                "Raters": one,
-                "Category": category,
-                "Ratings compared (n)": row["n"],
-                "Pairs": row.get("pairs"),
-                "Weighted kappa": row["kappa"],
-                "Low": row.get("kappa_low"),
-                "High": row.get("kappa_high"),
-                "Strength": strength(row, "kappa"),
-                **_with_ends(row, "kappa_verdict", "Kappa of verdicts"),
-                **_with_ends(row, "exact", "Same verdict %", percent_cell),
-                "Unmirrored: weighted kappa": row.get("kappa_unmirrored"),
-                "Unmirrored: kappa of verdicts": row.get("kappa_verdict_unmirrored"),
-                "With": other,
-                "Note": _note(row, row.get("pairs", row["n"])),
-            }
-            for one, other, entry in entries
-            for row, category in _named(entry)
-        ),
-    )
+    found = (row for one, other, entry in entries for row in _rows(one, entry, other=other))
+    return DataTable.of("Cohen's kappa, quadratic weights", _KAPPA, found)
+
+
+_WITHIN: Final[Sequence[Column[Content]]] = (
+    _ABOUT,
+    Column("Members", "raters"),
+    Column("Pairs (2+ ratings)", "pairs"),
+    Column("Ratings", "ratings"),
+    Column("Alpha", "alpha", COEFFICIENT, ends=BLANK),
+    Column("Strength", lambda row: strength(row, "alpha")),
+    Column("Alpha of verdicts", "alpha_verdict", COEFFICIENT, ends=BLANK),
+    Column("Fleiss' kappa", "fleiss", COEFFICIENT, ends=ends_of("Fleiss")),
+    Column("Pairs for Fleiss", "fleiss_pairs"),
+    Column("Unmirrored: alpha", "alpha_unmirrored", COEFFICIENT, over="Unmirrored"),
+    Column("Unmirrored: alpha of verdicts", "alpha_verdict_unmirrored", COEFFICIENT, over="Unmirrored"),
+    Column("Unmirrored: Fleiss' kappa", "fleiss_unmirrored", COEFFICIENT, over="Unmirrored"),
+    Column("Note", lambda row: _note(row, row["pairs"])),
+)
 
 
 def within_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
@@ -278,42 +278,9 @@ def within_table(kinds: Iterable[tuple[str, Content]]) -> DataTable:
 
     An empty label, for a single kind, gives no column of labels.
     """
-    return guessed(
-        "Agreement among raters of one kind",
-        (
-            ({"Raters": label} if label else {})
-            | {
-                "Category": category,
-                "Members": row["raters"],
-                "Pairs (2+ ratings)": row["pairs"],
-                "Ratings": row["ratings"],
-                "Alpha": row["alpha"],
-                "Alpha low": row.get("alpha_low"),
-                "Alpha high": row.get("alpha_high"),
-                "Strength": strength(row, "alpha"),
-                **_with_ends(row, "alpha_verdict", "Alpha of verdicts"),
-                "Fleiss' kappa": row.get("fleiss"),
-                "Fleiss low": row.get("fleiss_low"),
-                "Fleiss high": row.get("fleiss_high"),
-                "Pairs for Fleiss": row.get("fleiss_pairs"),
-                "Unmirrored: alpha": row.get("alpha_unmirrored"),
-                "Unmirrored: alpha of verdicts": row.get("alpha_verdict_unmirrored"),
-                "Unmirrored: Fleiss' kappa": row.get("fleiss_unmirrored"),
-                "Note": _note(row, row["pairs"]),
-            }
-            for label, content in kinds
-            for row, category in _named(content["within"])
-        ),
-    )
-
-
-def _with_ends(
-    row: Content, name: str, column: str, cell: Callable[[float | None], Cell] = lambda value: value
-) -> dict[str, Cell]:
-    """A number and the ends of its interval as columns."""
-    return {
-        f"{column}{end.replace('_', ' ')}": cell(row.get(f"{name}{end}")) for end in ("", "_low", "_high")
-    }
+    found = [row for label, content in kinds for row in _rows(label, content["within"])]
+    named = [_WHOSE] if any(row["whose"] for row in found) else []
+    return DataTable.of("Agreement among raters of one kind", (*named, *_WITHIN), found)
 
 
 def _note(row: Content, pairs: int) -> str:
@@ -342,38 +309,39 @@ def kind_matrix(
 def matrix_table(
     caption: str, agreements: Agreements, kinds: Sequence[tuple[str, str]], what: str, category: str = ""
 ) -> DataTable:
-    """One row for every two kinds of raters, as of ``kind_matrix`` and with intervals."""
-    columns = [kind_matrix(agreements, kinds, f"{what}{end}", category) for end in ("", "_low", "_high")]
-    pairs = columns[0][1].values
-    rows = tuple(
-        (kinds[i][1], kinds[j][1], *(values.values[i][j] for values, _ in columns), pairs[i][j])
-        for i, j in combinations(range(len(kinds)), 2)
-        if pairs[i][j] is not None
+    """One row for every two kinds of raters that rated the same pairs, as of ``kind_matrix``."""
+    rows = (
+        {**row, "whose": label, "other": other_label, "n": row.get("pairs", row["n"])}
+        for (one, label), (other, other_label) in combinations(kinds, 2)
+        if (row := row_of(between(agreements, one, other), category))
     )
-    return guessed_rows(caption, ("Raters", "With", caption, "Low", "High", "Pairs (n)"), rows)
+    measure = Column[Content](caption, what, COEFFICIENT, ends=LOW_HIGH)
+    return DataTable.of(caption, (_WHOSE, Column("With", "other"), measure, _PAIRS), rows)
 
 
 def confusion_table(one: str, other: str, confusion: Content) -> DataTable:
     columns = (f"{one} \\ {other}", *(f"{other} {point}" for point in range(1, confusion["points_b"] + 1)))
     rows = [(f"{one} {point}", *counts) for point, counts in enumerate(confusion["counts"], start=1)]
-    return guessed_rows(f"Ratings of {one} (rows) against {other} (columns)", columns, tuple(rows))
+    return DataTable.plain(f"Ratings of {one} (rows) against {other} (columns)", columns, rows)
 
 
 def scatter_table(one: str, other: str, points: Sequence[Sequence[float]]) -> DataTable:
-    rows = tuple((x, y, int(n)) for x, y, n in points)
-    return guessed_rows(f"Mean preference of {one} and of {other}", (one, other, "Pairs (n)"), rows)
+    columns: list[Column[Sequence[float]]] = [
+        Column(one, itemgetter(0)),
+        Column(other, itemgetter(1)),
+        Column("Pairs (n)", lambda point: int(point[2]), label="Pairs"),
+    ]
+    return DataTable.of(f"Mean preference of {one} and of {other}", columns, points)
 
 
 def _kappa_sentence(one: str, other: str, row: Content, level: float) -> str:
     if row["kappa"] is None:
         return f"{one} and {other} have no kappa: {row['reason']}."
-    ends = percent_range(row.get("exact_low"), row.get("exact_high"))
-    same = f" ({ends})" if ends else ""
+    same = SHARE.told(Estimate.of(row, "exact"), " of ratings")
     shown = _shown(row, "kappa", f"{one} and {other}", ("agree", "contradict each other", "show"))
     return (
-        f"{shown}: weighted kappa {signed(row['kappa'])}{_interval(row, 'kappa', level)} over "
-        f"{counted(row['pairs'], 'pair')} that both rated. They gave the same verdict in "
-        f"{percent(row['exact'])} of ratings{same}."
+        f"{shown}: weighted kappa {COEFFICIENT.told_at(level, Estimate.of(row, 'kappa'))} over "
+        f"{counted(row['pairs'], 'pair')} that both rated. They gave the same verdict in {same}."
     )
 
 
@@ -386,11 +354,6 @@ def _shown(row: Content, name: str, who: str, words: tuple[str, str, str]) -> st
         Claim.CONTRADICTS: f"{who} {contradict}",
         Claim.NO_INTERVAL: f"Without an interval nothing shows whether {who} {agree}",
     }.get(claim(row, name), f"Too few pairs to tell whether {who} {agree}")
-
-
-def _interval(row: Content, name: str, level: float) -> str:
-    ends = number_range(row.get(f"{name}_low"), row.get(f"{name}_high"))
-    return f" ({level:g}% interval {ends})" if ends else ""
 
 
 def two_sentence(content: Content) -> str:
@@ -416,49 +379,34 @@ def difference_sentence(content: Content) -> str:
     row = next((row for row in tests if {row["one_selector"], row["other_selector"]} == chosen), None)
     if row is None:
         return ""
-    low, high = row["difference_low"], row["difference_high"]
-    ends = (
-        ""
-        if low is None
-        else f" ({content['level']:g}% interval {share_points(low)} to {share_points(high)})"
-    )
-    certain = row["p_adjusted"] < _LEVEL and low is not None and not low <= 0 <= high
+    apart = Estimate.of(row, "difference")
+    certain = row["p_adjusted"] < _LEVEL and apart.side
     chance = "is more than chance explains" if certain else "may be chance"
     return (
         f"Over {counted(row['pairs'], 'pair')} that people rated too, {row['one']} has people’s verdict in "
         f"{percent(row['one_right'])} and {row['other']} in {percent(row['other_right'])}. The difference of "
-        f"{share_points(row['difference'])} points{ends} {chance} (McNemar’s exact test by prompt, p "
+        f"{POINTS.told_at(content['level'], apart, ' points')} {chance} (McNemar’s exact test by prompt, p "
         f"{equals(row['p_adjusted'])} after Holm)."
     )
 
 
+_DIFFERENCES: Final[Sequence[Column[Content]]] = (
+    Column("Judge", "one"),
+    Column("Other judge", "other"),
+    Column("Pairs", "pairs"),
+    Column("Judge: as people %", "one_right", SHARE, label="Judge: people’s verdict"),
+    Column("Other judge: as people %", "other_right", SHARE, label="Other judge: people’s verdict"),
+    Column("Difference", "difference", POINTS, label="Difference of shares", ends=LOW_HIGH),
+    Column("Judge: alone as people", "only_one"),
+    Column("Other judge: alone as people", "only_other"),
+    Column("p: McNemar", "p", P, over="p"),
+    Column("p: Holm", "p_adjusted", P, over="p"),
+)
+
+
 def differences_table(tests: Sequence[Content]) -> DataTable:
     """Every two judges on the pairs that both and people rated."""
-    return guessed(
-        "Judges' agreement with people",
-        (
-            {
-                "Judge": row["one"],
-                "Other judge": row["other"],
-                "Pairs": row["pairs"],
-                "Judge: as people %": percent_cell(row["one_right"]),
-                "Other judge: as people %": percent_cell(row["other_right"]),
-                "Difference": percent_cell(row["difference"]),
-                "Low": percent_cell(row["difference_low"]),
-                "High": percent_cell(row["difference_high"]),
-                "Judge: alone as people": row["only_one"],
-                "Other judge: alone as people": row["only_other"],
-                "p: McNemar": row["p"],
-                "p: Holm": row["p_adjusted"],
-            }
-            for row in tests
-        ),
-        {
-            "Judge: as people %": "Judge: people’s verdict (%)",
-            "Other judge: as people %": "Other judge: people’s verdict (%)",
-            "Difference": "Difference of shares (points)",
-        },
-    )
+    return DataTable.of("Judges' agreement with people", _DIFFERENCES, tests)
 
 
 def _within_sentence(own: Content, row: Content, level: float) -> str:
@@ -469,8 +417,9 @@ def _within_sentence(own: Content, row: Content, level: float) -> str:
     verbs = [verb(word, number) for word in ("agree", "contradict", "show")]
     words = (f"{verbs[0]} with {each_other}", f"{verbs[1]} {each_other}", f"{themselves} {verbs[2]}")
     return (
-        f"{_shown(row, 'alpha', who, words)}: Krippendorff’s alpha {signed(row['alpha'])}"
-        f"{_interval(row, 'alpha', level)} over {counted(row['pairs'], 'pair')} with two ratings or more."
+        f"{_shown(row, 'alpha', who, words)}: Krippendorff’s alpha "
+        f"{COEFFICIENT.told_at(level, Estimate.of(row, 'alpha'))} over {counted(row['pairs'], 'pair')} with "
+        "two ratings or more."
     )
 
 
@@ -522,43 +471,43 @@ def two_tables(content: Content) -> list[DataTable]:
     ]
 
 
+_MEASURED: Final[Sequence[Column[Content]]] = (
+    Column("Measure", "measure"),
+    Column("Value", "value", ends=LOW_HIGH),
+    Column("Unmirrored", "unmirrored"),
+    Column("Pairs", "n"),
+    Column("Note", "note"),
+)
+
+
 def two_table(content: Content) -> DataTable:
     """A row for each measure of a comparison of two raters."""
-    return guessed(
-        "How they agree",
-        (
-            {
-                "Measure": label,
-                "Value": row[name],
-                "Low": row.get(f"{name}_low"),
-                "High": row.get(f"{name}_high"),
-                "Unmirrored": row.get(f"{name}_unmirrored"),
-                "Pairs": row["fleiss_pairs"] if name == "fleiss" else row.get("pairs", row.get("n")),
-                "Note": row["reason"] if row[name] is None else "",
+    return DataTable.of("How they agree", _MEASURED, _measured(content))
+
+
+def _measured(content: Content) -> Iterator[Content]:
+    for part, name, label in _TWO_MEASURES:
+        if row := content.get(part):
+            yield {
+                "measure": label,
+                **{f"value{end}": row.get(f"{name}{end}") for end in ("", "_low", "_high")},
+                "unmirrored": row.get(f"{name}_unmirrored"),
+                "n": row["fleiss_pairs"] if name == "fleiss" else row.get("pairs", row.get("n")),
+                "note": row["reason"] if row[name] is None else "",
             }
-            for part, name, label in _TWO_MEASURES
-            if (row := content.get(part))
-        ),
-    )
+
+
+_TWOS: Final[Sequence[Column[Content]]] = (
+    Column("Rater", "one"),
+    Column("With", "other"),
+    Column("Pairs in common", "pairs"),
+    Column("Weighted kappa", "kappa", COEFFICIENT, ends=LOW_HIGH),
+    Column("Strength", lambda row: strength(row, "kappa")),
+    *_VERDICTS,
+    Column("Note", lambda row: _note(row, row["pairs"])),
+)
 
 
 def twos_table(content: Content) -> DataTable:
     """Kappa of every two members."""
-    return guessed(
-        "Every two members",
-        (
-            {
-                "Rater": row["one"],
-                "With": row["other"],
-                "Pairs in common": row["pairs"],
-                "Weighted kappa": row["kappa"],
-                "Low": row["kappa_low"],
-                "High": row["kappa_high"],
-                "Strength": strength(row, "kappa"),
-                **_with_ends(row, "kappa_verdict", "Kappa of verdicts"),
-                **_with_ends(row, "exact", "Same verdict %", percent_cell),
-                "Note": _note(row, row["pairs"]),
-            }
-            for row in content["twos"]
-        ),
-    )
+    return DataTable.of("Every two members", _TWOS, content["twos"])

@@ -24,9 +24,17 @@ from leaderboard.pages.figure import (
     title,
     vertical_line,
 )
-from leaderboard.pages.format import counted, percent, percent_range
+from leaderboard.pages.format import counted
+from leaderboard.pages.units import SHARE
 from leaderboard.raters.bias.content import LengthBin, LengthEffect, ScoreDifferences
-from leaderboard.raters.bias.table import MEASURES, Shown, difference, short_differences, unscored_reasons
+from leaderboard.raters.bias.table import (
+    MEASURES,
+    Shown,
+    difference,
+    short_differences,
+    unscored_reasons,
+    won,
+)
 
 # On a phone a bar is as wide as a few letters.
 _HYPHENATED: Final = {
@@ -142,12 +150,10 @@ def mirrored_histogram(one: Shown) -> Figure:
 
 
 def position_dots(shown: Sequence[Shown]) -> Figure:
-    known = [(one, one.share_first, one.position) for one in shown if one.share_first is not None]
-    values = [
-        _in_percent(share, at.get("share_first_low"), at.get("share_first_high")) for _, share, at in known
-    ]
-    names, texts = [one.label for one, _, _ in known], [_position_text(one) for one, _, _ in known]
-    figure = by_rater(names, values, texts, "Prefers the first (%)")
+    known = [one for one in shown if one.share_first is not None]
+    values = [one.first.times(100) for one in known]
+    texts = [_position_text(one) for one in known]
+    figure = by_rater([one.label for one in known], values, texts, "Prefers the first (%)")
     reach = max([10.0, *(abs(end - 50) for value in values for end in value if end is not None)]) * 1.08
     figure["layout"]["xaxis"] |= {"range": [50 - reach, 50 + reach]}
     figure["layout"]["shapes"] = [vertical_line(50)]
@@ -155,9 +161,7 @@ def position_dots(shown: Sequence[Shown]) -> Figure:
 
 
 def _position_text(one: Shown) -> str:
-    interval = percent_range(one.position.get("share_first_low"), one.position.get("share_first_high"))
-    ends = f" ({interval})" if interval else ""
-    return f"{full(one.label)}: {percent(one.share_first)}{ends}, {counted(one.scored, 'rating')}"
+    return f"{full(one.label)}: {SHARE.told(one.first)}, {counted(one.scored, 'rating')}"
 
 
 def score_differences(found: Sequence[tuple[str, ScoreDifferences]]) -> Figure:
@@ -196,7 +200,7 @@ def _score_bars(name: str, scores: ScoreDifferences, number: int) -> Figure:
 def length_effect(name: str, measure: LengthEffect) -> Figure:
     bins = [each for each in measure["bins"] if each["win_rate"] is not None]
     places = list(range(len(bins)))
-    values = [_in_percent(each["win_rate"], each["win_low"], each["win_high"]) for each in bins]
+    values = [won(each).times(100) for each in bins]
     trace = dots(
         {"color": SERIES[0], "size": 8},
         mode="lines+markers",
@@ -228,14 +232,5 @@ def length_effect(name: str, measure: LengthEffect) -> Figure:
     return {"data": [trace], "layout": drawn_on}
 
 
-def _in_percent(
-    share: float, low: float | None, high: float | None
-) -> tuple[float, float | None, float | None]:
-    return 100 * share, low and 100 * low, high and 100 * high
-
-
 def _text(name: str, each: LengthBin) -> str:
-    interval = percent_range(each["win_low"], each["win_high"])
-    ends = f" ({interval})" if interval else ""
-    won = f"won {percent(each['win_rate'])}{ends}, {counted(each['n'], 'rating')}"
-    return f"{full(name)}: {difference(each)}<br>{won}"
+    return f"{full(name)}: {difference(each)}<br>won {SHARE.told(won(each))}, {counted(each['n'], 'rating')}"

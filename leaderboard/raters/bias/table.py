@@ -5,18 +5,10 @@ from dataclasses import dataclass, field, replace
 from math import exp
 from typing import Any, Final
 
-from leaderboard.pages.format import (
-    counted,
-    number,
-    number_range,
-    percent,
-    percent_range,
-    probability,
-    signed,
-)
-from leaderboard.pages.guessed import guessed, guessed_rows
+from leaderboard.pages.columns import Column, ends_of
+from leaderboard.pages.format import counted, number, probability, signed
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.units import Cell, percent_cell
+from leaderboard.pages.units import COEFFICIENT, SHARE, Cell, Estimate, P, percent_cell
 from leaderboard.pages.wording import clear_side
 from leaderboard.raters.bias.content import (
     Flips,
@@ -52,11 +44,19 @@ class Shown:
     one_order: bool = False
 
     @property
+    def first(self) -> Estimate:
+        """The share that prefers the answer shown first."""
+        return Estimate.of(self.position, "share_first")._replace(value=self.share_first)
+
+    @property
+    def average(self) -> Estimate:
+        """The mean rating."""
+        return Estimate.of(self.position, "mean")._replace(value=self.mean)
+
+    @property
     def side(self) -> int:
         """1 where the first place is preferred, -1 the second; 0 where neither is shown."""
-        at = self.position
-        side = clear_side(at.get("share_first_low"), at.get("share_first_high"))
-        return 0 if self.one_order else side
+        return 0 if self.one_order else clear_side(self.first.low, self.first.high)
 
     @property
     def points(self) -> int:
@@ -150,7 +150,7 @@ def ratings_table(points: int, found: Sequence[Shown]) -> DataTable:
     mean = (None if one.mean is None else round(one.mean, 3) for one in found)
     rows.append((f"Mean rating, {(points + 1) / 2:g} without bias", *mean))
     caption = f"Ratings as shown, scale of {points} points"
-    return guessed_rows(caption, ("Rating", *(one.label for one in found)), tuple(rows))
+    return DataTable.plain(caption, ("Rating", *(one.label for one in found)), rows)
 
 
 def mirror_table(one: Shown) -> DataTable:
@@ -161,32 +161,26 @@ def mirror_table(one: Shown) -> DataTable:
     ]
     rows += [(f"Unscored: {reason}", one.unscored[reason], None) for reason in unscored_reasons([one])]
     columns = ("Rating", "Given", "Given as the mirrored rating")
-    return guessed_rows(f"{one.label}: ratings as shown and mirrored, {points} points", columns, tuple(rows))
+    return DataTable.plain(f"{one.label}: ratings as shown and mirrored, {points} points", columns, rows)
+
+
+_POSITION: Final[Sequence[Column[Shown]]] = (
+    Column("Raters", "label"),
+    Column("Scale (points)", "points"),
+    Column("Ratings (n)", "scored", label="Ratings"),
+    Column("With a side", "position.sided"),
+    Column("Prompts", "position.prompts"),
+    Column("Prefers first %", "first", SHARE, label="Prefers the first", ends=("Low %", "High %")),
+    Column("Mean rating", "average", ends=ends_of("Mean")),
+    Column("Without bias", "neutral", label="Mean rating without bias"),
+    Column("Chi-square", "position.chi2"),
+    Column("df", "position.df"),
+    Column("p (mirrored)", "position.p", P),
+)
 
 
 def position_table(found: Iterable[Shown]) -> DataTable:
-    return guessed("Position statistics", map(_position_row, found))
-
-
-def _position_row(one: Shown) -> dict[str, Cell]:
-    at = one.position
-    return {
-        "Raters": one.label,
-        "Scale (points)": one.points,
-        "Ratings (n)": one.scored,
-        "With a side": at.get("sided"),
-        "Prompts": at.get("prompts"),
-        "Prefers first %": percent_cell(one.share_first),
-        "Low %": percent_cell(at.get("share_first_low")),
-        "High %": percent_cell(at.get("share_first_high")),
-        "Mean rating": one.mean,
-        "Mean low": at.get("mean_low"),
-        "Mean high": at.get("mean_high"),
-        "Without bias": one.neutral,
-        "Chi-square": at.get("chi2"),
-        "df": at.get("df"),
-        "p (mirrored)": at.get("p"),
-    }
+    return DataTable.of("Position statistics", _POSITION, found)
 
 
 def scores_table(found: Sequence[tuple[str, ScoreDifferences]]) -> DataTable:
@@ -203,27 +197,28 @@ def scores_table(found: Sequence[tuple[str, ScoreDifferences]]) -> DataTable:
         ("Second higher", *(scores["second_higher"] for _, scores in found)),
     ]
     columns = ("First minus second score", *(label for label, _ in found))
-    return guessed_rows("Differences of the two scores", columns, tuple(rows))
+    return DataTable.plain("Differences of the two scores", columns, rows)
+
+
+_FLIPS: Final[Sequence[Column[tuple[str, Flips]]]] = (
+    Column("Raters", lambda each: each[0]),
+    Column("Pairs in both orders", lambda each: each[1]["pairs"]),
+    Column("Verdict changed", lambda each: each[1]["flipped"]),
+    Column(
+        "Changed %",
+        lambda each: Estimate.bare(each[1], "rate"),
+        SHARE,
+        label="Changes its verdict",
+        ends=("Low %", "High %"),
+    ),
+    Column("Followed the first", lambda each: each[1]["to_first"]),
+    Column("Followed the second", lambda each: each[1]["to_second"]),
+    Column("Exactly mirrored", lambda each: each[1]["exact"]),
+)
 
 
 def flips_table(rows: Iterable[tuple[str, Flips]]) -> DataTable:
-    return guessed(
-        "The same pair in both orders",
-        (
-            {
-                "Raters": label,
-                "Pairs in both orders": flips["pairs"],
-                "Verdict changed": flips["flipped"],
-                "Changed %": percent_cell(flips["rate"]),
-                "Low %": percent_cell(flips["low"]),
-                "High %": percent_cell(flips["high"]),
-                "Followed the first": flips["to_first"],
-                "Followed the second": flips["to_second"],
-                "Exactly mirrored": flips["exact"],
-            }
-            for label, flips in rows
-        ),
-    )
+    return DataTable.of("The same pair in both orders", _FLIPS, rows)
 
 
 def position_sentences(
@@ -240,24 +235,13 @@ def _scale_sentences(one: Shown, level: float, named: bool) -> Iterator[str]:
     if one.share_first is not None:
         ratings = f"{counted(one.scored, 'rating')}{where}"
         sided = f"{at['sided']:,} of {ratings} take a side" if "sided" in at else ratings
-        between = percent_range(at.get("share_first_low"), at.get("share_first_high"))
-        yield (
-            f"{sided}: {percent(one.share_first)} prefer the answer shown first"
-            f"{_interval(between, level)}; without position bias it would be 50%."
-        )
+        prefer = SHARE.told_at(level, one.first, " prefer the answer shown first")
+        yield f"{sided}: {prefer}; without position bias it would be 50%."
     if one.mean is not None:
-        low, high = at.get("mean_low"), at.get("mean_high")
-        between = number_range(low, high)
-        yield (
-            f"The mean rating{where} is {one.mean:.2f}{_interval(between, level)}; "
-            f"the middle of the scale is {one.neutral:g}."
-        )
+        mean = COEFFICIENT.told_at(level, one.average)
+        yield f"The mean rating{where} is {mean}; the middle of the scale is {one.neutral:g}."
     if at.get("p") is not None:
         yield _mirror_sentence(one)
-
-
-def _interval(between: str, level: float) -> str:
-    return f" ({level:g}% interval {between})" if between else ""
 
 
 def _mirror_sentence(one: Shown) -> str:
@@ -285,10 +269,10 @@ def _flip_sentences(flips: Flips | None, level: float) -> Iterator[str]:
             "how often a verdict changes. Repeats that test a rater do not count."
         )
         return
-    between = _interval(percent_range(flips.get("low"), flips.get("high")), level)
+    rate = SHARE.told_at(level, Estimate.bare(flips, "rate"))
     yield (
         f"The same rater rated {counted(flips['pairs'], 'pair')} in both orders and changed its verdict in "
-        f"{flips['flipped']:,}, {percent(flips['rate'])}{between}."
+        f"{flips['flipped']:,}, {rate}."
     )
     if flips["flipped"]:
         yield (
@@ -338,38 +322,41 @@ def short_differences(bins: Sequence[LengthBin]) -> list[str]:
     return found
 
 
+def won(each: LengthBin) -> Estimate:
+    """The share of points that the longer of two answers won."""
+    return Estimate(each["win_rate"], each["win_low"], each["win_high"])
+
+
+_WON: Final[Sequence[Column[LengthBin]]] = (
+    Column("Comparisons (n)", lambda each: each["n"], label="Ratings"),
+    Column("Points won %", won, SHARE, label="Points won", ends=("Low %", "High %")),
+)
+
+
 def length_table(label: str, measure: LengthEffect) -> DataTable:
     """Share of points won by difference in length, with both completions of a pair entered."""
     noun = MEASURES.get(measure["name"], measure["name"])
-    return guessed(
-        f"{label}: points won by difference in {noun}",
-        (
-            {
-                f"More {noun} by": difference(each),
-                "Comparisons (n)": each["n"],
-                "Points won %": percent_cell(each["win_rate"]),
-                "Low %": percent_cell(each["win_low"]),
-                "High %": percent_cell(each["win_high"]),
-            }
-            for each in measure["bins"]
-        ),
-    )
+    columns = (Column(f"More {noun} by", difference), *_WON)
+    return DataTable.of(f"{label}: points won by difference in {noun}", columns, measure["bins"])
+
+
+def longer_wins(measure: Mapping[str, Any]) -> Estimate:
+    """The share of points that the longer answer won; empty where unknown."""
+    return Estimate.of(measure, "longer")._replace(value=measure.get("longer_wins"))
 
 
 def length_sentence(measure: LengthEffect, level: float) -> str:
     if measure.get("longer_wins") is None:
         return ""
     noun = MEASURES.get(measure["name"], measure["name"])
-    ends = percent_range(measure.get("longer_low"), measure.get("longer_high"))
-    interval = f" ({level:g}% interval {ends})" if ends else ""
-    found = f"The answer with more {noun} won {percent(measure['longer_wins'])} of the points{interval}."
+    of_points = SHARE.told_at(level, longer_wins(measure), " of the points")
+    found = f"The answer with more {noun} won {of_points}."
     slope = measure["slope"]
     if slope is None or measure["unit"] != PER_DOUBLING:
         return found
-    low, high = measure.get("slope_low"), measure.get("slope_high")
-    factors = "" if low is None or high is None else number_range(exp(low), exp(high))
-    between = f" ({level:g}% interval {factors})" if factors else ""
-    return f"{found} Twice as many {noun} multiply the odds of winning by {signed(exp(slope))}{between}."
+    factors = Estimate(*(None if each is None else exp(each) for each in Estimate.of(measure, "slope")))
+    odds = COEFFICIENT.told_at(level, factors)
+    return f"{found} Twice as many {noun} multiply the odds of winning by {odds}."
 
 
 def unknown_sentence(content: Length) -> str:

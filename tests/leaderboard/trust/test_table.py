@@ -228,5 +228,5 @@ def test_what_people_say_together_is_not_shown_as_what_a_judge_says():
     """Their agreement is not that in both orders, and their number is no share."""
     judged = content(None, people={"accuracy": 0.95, "agreement": 0.9, "alpha": 0.8, "people": 3})
     (people,) = (row for row in rows(judged) if row.name == "One person")
-    assert people.share == 0.95
-    assert [people.number(name) for name in ("agreement", "alpha", "people")] == [None, None, None]
+    assert people.figures["accuracy"] == 0.95
+    assert [people.figures[name] for name in ("agreement", "alpha", "people")] == [None, None, None]
