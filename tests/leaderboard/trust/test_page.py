@@ -12,6 +12,7 @@ from leaderboard.files.bundle.right_answers import right_answers_from
 from leaderboard.models import SnapshotSlice
 from leaderboard.pages.format import percent
 from leaderboard.refreshing import computing, services
+from leaderboard.trust.table import RIGHT
 from tests import factories
 from tests.leaderboard.reading import printed, records, text, words
 from tests.leaderboard.trust.studies import Judging
@@ -57,7 +58,7 @@ def test_the_page_is_what_the_command_prints(client, made, django_assert_max_num
     assert client.get("/studies/small/").url == PAGE, "no model is ranked"
     assert "Leaderboard" not in text(page)
     assert "Grey: people, and rules that need no judge" in words(page)
-    rows = [row.slug for row in page.context["page"].rows if row.is_judge]
+    rows = [row.slug for row in page.context["page"].view.rows if row.slug]
     assert rows == ["good", "poor"]
     assert '<tr class="provisional"><th scope="row" class="name"><bdi>Always the longer' in text(page)
     assert client.get(PAGE, headers={"If-None-Match": page["ETag"]}).status_code == 304
@@ -75,8 +76,8 @@ def test_tables_figures_columns_and_parts(client, made):
     every = words(client.get(f"{PAGE}?columns=all&sort=price&subset=tricky"))
     assert "1.50 EUR" in every
     assert "4,000" in every
-    found = client.get(f"{PAGE}?subset=tricky").context["page"].rows
-    assert {row.slug: round(row.share, 4) for row in found if row.is_judge} == {"good": 1, "poor": 0.6667}
+    found = client.get(f"{PAGE}?subset=tricky").context["page"].view.rows
+    assert {row.slug: round(RIGHT.value(row), 4) for row in found if row.slug} == {"good": 1, "poor": 0.6667}
     assert client.get(f"{PAGE}?subset=nothing").status_code == 404
 
 
@@ -149,7 +150,7 @@ def test_the_first_page_shows_the_judges_that_are_right_most_often(client, made)
 
 
 def by_slug(client):
-    return {row.slug: row.share for row in client.get(PAGE).context["page"].rows}
+    return {row.slug: RIGHT.value(row) for row in client.get(PAGE).context["page"].view.rows}
 
 
 def test_most_people_are_right_where_nothing_is_labelled(client, made):
