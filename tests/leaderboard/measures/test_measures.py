@@ -66,13 +66,10 @@ MEASURES_IN_ROWS = ("Measure", "Figure")
 
 @cache
 def named() -> list[str]:
-    """The names in the table of measures."""
+    """The names in the list of measures."""
     section = METHODOLOGY.read_text().split("\n## Measures\n")[1].split("\n## ")[0]
-    cells = (
-        line.split(" | ")[0].removeprefix("| ") for line in section.splitlines() if line.startswith("| ")
-    )
-    rows = [cell for cell in cells if cell != "name" and not cell.startswith("**")]
-    return [plain(name) for cell in rows for name in cell.split("; ")]
+    rows = re.findall(r"(?ms)^- \*\*(.+?)\*\*:\s", section)
+    return [plain(name) for row in rows for name in " ".join(row.split()).split("; ")]
 
 
 def plain(heading: str) -> str:
