@@ -188,11 +188,10 @@ def rate(page: Page, join: str, *, pictures: bool) -> None:
 
 
 def look(walk: Walk) -> None:
-    """See the leaderboard once a snapshot holds what the judge and the rater said."""
+    """See the leaderboard once a snapshot holds what the judge said; one person's ratings wait."""
     board = f"{walk.address}/studies/small-talk/"
-    for raters in ("people", "judge:stand-in"):
-        while (answer := walk.page.goto(f"{board}?raters={raters}")) and not answer.ok:
-            walk.page.wait_for_timeout(1000)
+    while (answer := walk.page.goto(f"{board}?raters=judge:stand-in")) and not answer.ok:
+        walk.page.wait_for_timeout(1000)
     walk.page.goto(board)
     walk.take("9-leaderboard")
 
