@@ -1,9 +1,13 @@
 from django import template
 from django.conf import settings
 from django.template.defaultfilters import stringfilter
+from django.templatetags.static import static
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from arena.models import Study
 from arena.pages import permissions
+from arena.pages.scripts import imported_by
 from arena.people import second_factor
 from arena.texts.visible import visible
 
@@ -14,6 +18,14 @@ register.filter("visible", stringfilter(visible), is_safe=True)
 @register.simple_tag
 def arena_version() -> str:
     return str(settings.VERSION)
+
+
+@register.simple_tag
+def script(name: str) -> SafeString:
+    """A script of a page, and links to all that it imports, so that browsers fetch these at once."""
+    imported = ((static(each),) for each in imported_by(name))
+    links = format_html_join("", '<link rel="modulepreload" href="{}">', imported)
+    return format_html('{}<script type="module" src="{}"></script>', links, static(name))
 
 
 @register.simple_tag

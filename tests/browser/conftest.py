@@ -14,6 +14,12 @@ from arena.models import Rater, Study
 from tests import emptying
 from tests import factories as make
 
+OUTBOX = "await import('/static/annotation/outbox.js')"
+SCREEN = "await import('/static/annotation/screen.js')"
+"""Modules of the rating page, for expressions in it."""
+
+IS_SETTLED = f"async () => ({OUTBOX}).waiting().length === 0 && ({SCREEN}).isSettled()"
+
 
 @dataclass
 class Visitor:
@@ -48,7 +54,7 @@ class Visitor:
 
     def settle(self) -> None:
         """Wait until every answer has arrived and the next pair, if there is one, is held ready."""
-        self.page.wait_for_function("() => Outbox.waiting().length === 0 && Screen.isSettled()")
+        self.page.wait_for_function(IS_SETTLED)
 
     def expect(self, text: str) -> None:
         """Wait until the pair on screen, or what stands in its place, says this."""

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Flag, Prompt, Study
 from tests import factories as make
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import OUTBOX, SCREEN, Visitor
 from tests.browser.watching import check_accessible, violations
 
 pytestmark = pytest.mark.browser
@@ -629,12 +629,14 @@ def test_two_tabs_at_once_store_each_pair_once(visitor: Visitor) -> None:
     for _ in range(5):
         for number, tab in enumerate((visitor.page, other)):
             # A pair that is still being fetched takes no answer.
-            tab.wait_for_function("() => !Screen.isBusy() && Answer.form()")
-            answered[number].append(tab.evaluate("() => Screen.current()"))
+            tab.wait_for_function(
+                f"async () => !({SCREEN}).isBusy() && Boolean(document.getElementById('answer'))"
+            )
+            answered[number].append(tab.evaluate(f"async () => ({SCREEN}).current()"))
             tab.keyboard.press("6")
             tab.keyboard.press("Enter")
     for tab in (visitor.page, other):
-        tab.wait_for_function("() => Outbox.waiting().length === 0")
+        tab.wait_for_function(f"async () => ({OUTBOX}).waiting().length === 0")
     current = Comparison.objects.current()
     stored = list(current.values_list("assignment__public_id", flat=True))
     assert sorted(stored) == sorted({*answered[0], *answered[1]})
@@ -669,7 +671,8 @@ def test_the_numbers_stay_in_a_low_window(visitor: Visitor, width: int, height: 
 
 def test_who_rushes_is_told_once_and_choosing_submits_is_offered_once(visitor: Visitor) -> None:
     visitor.rate()
-    visitor.page.evaluate("localStorage.setItem(`arena-offered:${Server.place.rater}`, '10')")
+    offered = f"arena-offered:{visitor.rater.user_id}"
+    visitor.page.evaluate("([name, many]) => localStorage.setItem(name, many)", [offered, "10"])
     for _ in range(9):
         visitor.page.keyboard.press("3")
         visitor.press_for_next("Enter")
@@ -680,7 +683,7 @@ def test_who_rushes_is_told_once_and_choosing_submits_is_offered_once(visitor: V
     visitor.page.keyboard.press("3")
     visitor.press_for_next("Enter")
     assert "You are very fast" in visitor.page.inner_text("#hint"), "it stays long enough to be read"
-    visitor.page.evaluate("localStorage.setItem(`arena-offered:${Server.place.rater}`, '19')")
+    visitor.page.evaluate("([name, many]) => localStorage.setItem(name, many)", [offered, "19"])
     visitor.page.keyboard.press("3")
     visitor.press_for_next("Enter")
     visitor.page.click("#hint [data-yes]")

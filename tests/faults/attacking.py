@@ -50,7 +50,7 @@ ATTACKS: Final = {
     "a head, a line a second": ("GET / HTTP/1.1\r\n", b"X: y\r\n", CLIENTS),
     "a body, a byte a second": (HEAD.format("POST /api/v1/comparisons/", LENGTH), b"x", CLIENTS),
     "a body in chunks of a byte": (HEAD.format("POST /api/v1/comparisons/", CHUNKS), b"1\r\nx\r\n", CLIENTS),
-    "2,500 connections that stay": (HEAD.format("GET /static/annotation-clock.js", ""), b"", 2_500),
+    "2,500 connections that stay": (HEAD.format("GET /static/annotation/clock.js", ""), b"", 2_500),
 }
 """What is sent first, what each second, and by how many."""
 

@@ -46,7 +46,7 @@ def staff(client: Client) -> Client:
 def test_a_new_study_takes_the_address_of_its_name_or_the_one_typed(staff: Client) -> None:
     page = staff.get(reverse("operate-new")).content.decode()
     assert 'data-made-of="id_name"' in page
-    assert "operating.js" in page
+    assert "operating/operate.js" in page
     named = {"Great Rivers": "great-rivers", "Great, rivers!": "great-rivers-2", "Great rivers, too": "gr"}
     for name, expected in named.items():
         typed = expected if expected == "gr" else ""

@@ -4,6 +4,7 @@
  * are shown, the links can be selected, an address that is left empty is made when the study is, and the figures
  * come with the page.
  */
+import { copy } from "../copying.js";
 
 for (const part of document.querySelectorAll(".needs-script")) {
   part.hidden = false;
@@ -29,24 +30,11 @@ for (const form of document.querySelectorAll("form:has([data-when])")) {
 
 /* --- Copying ----------------------------------------------------------------------------------------------- */
 
-async function copy(button) {
-  const label = button.textContent;
-  try {
-    await navigator.clipboard.writeText(button.dataset.copy);
-    button.textContent = "Copied";
-  } catch {
-    // Without the right to the clipboard, as on a page without HTTPS: selected, Ctrl+C copies it.
-    button.previousElementSibling?.select?.();
-    button.textContent = "Selected";
-  }
-  setTimeout(() => {
-    button.textContent = label;
-  }, 2000);
-}
-
-for (const button of document.querySelectorAll("[data-copy]")) {
+for (const button of document.querySelectorAll("[data-copy]:not([data-copy=''])")) {
   button.hidden = false;
-  button.addEventListener("click", () => copy(button));
+  button.addEventListener("click", () =>
+    copy(button, button.dataset.copy, () => button.previousElementSibling?.select?.(), "Selected"),
+  );
 }
 
 for (const field of document.querySelectorAll("input.link-text")) {

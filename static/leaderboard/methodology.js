@@ -1,6 +1,4 @@
-// Opens the section that an address names.
-"use strict";
-
+/* Opens the section that an address names. */
 function openTarget() {
   const folded = document.getElementById(location.hash.slice(1))?.querySelector("details");
   if (folded) {

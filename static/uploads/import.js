@@ -2,6 +2,7 @@
  * The import pages: dropping files, the progress of an upload, and which parts of a mapping count.
  * Without this file the pages are plain forms.
  */
+import "../operating/operate.js";
 
 /* --- Upload ------------------------------------------------------------------------------------------------ */
 
