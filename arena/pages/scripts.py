@@ -12,7 +12,7 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 _IMPORT: Final = r'(?m)^(?P<matched>import (?P<names>(?:[^"]* from )?)"(?P<url>\.\.?/[^"]+\.js)";)$'
 
 
-class ModuleStorage(CompressedManifestStaticFilesStorage):
+class ModuleStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     """Names files by their content, and puts these names into the imports between scripts.
 
     Django's own patterns for imports also find some in comments of libraries, which lead to no file.
