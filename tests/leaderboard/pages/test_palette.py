@@ -6,18 +6,13 @@ from itertools import pairwise
 import pytest
 from django.conf import settings
 
-STATIC = settings.BASE_DIR / "static"
+PALETTE = settings.BASE_DIR / "static" / "palette.css"
 _TOKEN = re.compile(r"(--[\w-]+):\s*(#[0-9a-f]{6});")
 
 
 def tokens(dark: bool) -> dict[str, str]:
-    found = {}
-    for name in ("arena.css", "leaderboard.css"):
-        light, _, rest = (STATIC / name).read_text().partition("@media (prefers-color-scheme: dark)")
-        found |= dict(_TOKEN.findall(light))
-        if dark:
-            found |= dict(_TOKEN.findall(rest))
-    return found
+    light, _, rest = PALETTE.read_text().partition("@media (prefers-color-scheme: dark)")
+    return dict(_TOKEN.findall(light)) | (dict(_TOKEN.findall(rest)) if dark else {})
 
 
 def channels(colour: str) -> list[float]:
