@@ -113,6 +113,7 @@ TEMPLATES = [
                 "django.contrib.humanize.templatetags.humanize",
                 "django.templatetags.static",
                 "arena.templatetags.site",
+                "arena.templatetags.tables",
             ],
             "context_processors": [
                 "django.template.context_processors.request",

@@ -23,6 +23,7 @@ from arena.pages.operating import INVALID, download, paged, show
 from arena.pages.permissions import OperatorRequest, operator
 from arena.pages.written import LineField, LinesField, MarkdownField
 from arena.studies import changes, counts
+from arena.studies.progress import Work
 
 CHUNK = 500
 
@@ -116,8 +117,7 @@ def holes(request: OperatorRequest) -> HttpResponseBase:
 @require_safe
 @operator
 def pairs(request: OperatorRequest) -> HttpResponse:
-    by_category = counts.wanted_by_category(request.study)
-    total = sum(by_category.values(), counts.Wanted())
+    task = Work("compare", counts.wanted_by_category(request.study))
     aside = dict(
         Pair.objects.filter(prompt__study=request.study)
         .exclude(use="rate")
@@ -127,8 +127,8 @@ def pairs(request: OperatorRequest) -> HttpResponse:
     )
     identical = Pair.objects.filter(prompt__study=request.study, first__digest=F("second__digest")).count()
     context = {
-        "total": total,
-        "by_category": by_category,
+        "total": task.sum,
+        "task": task,
         "checks": aside.get("check", 0),
         "training": aside.get("train", 0),
         "identical": identical,

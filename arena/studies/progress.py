@@ -1,20 +1,21 @@
 """The pages about a study's progress and what raters flagged."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from statistics import median
 from typing import Any, Final, NamedTuple
 
 from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.template.defaultfilters import floatformat, pluralize
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Rater, Study
+from arena.models import Assignment, Comparison, Completion, Flag, Membership, Pair, Prompt, Rater, Study
 from arena.models.querysets import left_out_raters
 from arena.pages.operating import paged, show
 from arena.pages.permissions import OperatorRequest, operator
@@ -75,29 +76,54 @@ class Line:
         return self.rated + self.scored + self.checked
 
 
-class Column(NamedTuple):
-    """A figure about each rater: its heading, the attribute of ``Line``, and the tasks that it needs."""
+class Words(NamedTuple):
+    """What pages call the work of a task: where it is counted, on what, and what was given."""
 
-    label: str
-    attribute: str
-    tasks: Collection[str] = TASKS
-    title: str = ""
-
-    def words(self, line: Line) -> str:
-        value = getattr(line, self.attribute)
-        return f"{value:,}" if isinstance(value, int) else "" if value is None else f"{floatformat(value)} s"
+    caption: str
+    items: str
+    given: str
+    needed: str
+    nothing: str
 
 
-COLUMNS: Final = (
-    Column("Ratings", "rated", ("compare",)),
-    Column("Scores", "scored", ("score",)),
-    Column("Checked", "checked", ("check",), "Answers checked against their requirements"),
-    Column("Time", "per_text", ("score", "check"), "Median time for one answer"),
-    Column("Repeats, checks, adjudications", "others", ("compare",)),
-    Column("Skipped", "skipped"),
-    Column("Flagged", "flagged"),
-    Column("Late", "late"),
-)
+WORDS: Final = {
+    "compare": Words(
+        "People’s ratings by category", "Pairs", "Ratings", "Ratings needed", "No pairs to rate yet."
+    ),
+    "score": Words(
+        "People’s scores by category", "Answers", "Scores", "Scores needed", "No answers to score yet."
+    ),
+    "check": Words(
+        *("Answers that people checked, by category", "Answers", "Checked"),
+        *("Checks needed", "No answers to check yet."),
+    ),
+}
+"""By task."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What people are to do for one task of a study, and have done."""
+
+    kind: str
+    by_category: Mapping[str, counts.Wanted]
+
+    @cached_property
+    def sum(self) -> counts.Wanted:
+        return sum(self.by_category.values(), counts.Wanted())
+
+    @property
+    def name(self) -> str:
+        return TASKS[self.kind].name
+
+    @property
+    def words(self) -> Words:
+        return WORDS[self.kind]
+
+    @property
+    def rows(self) -> list[tuple[str, counts.Wanted]]:
+        """The categories that have something to do."""
+        return [(name, found) for name, found in self.by_category.items() if found.pairs]
 
 
 def by_rater(study: Study) -> list[Line]:
@@ -164,6 +190,16 @@ def open_flags(study: Study) -> QuerySet[Flag]:
     return Flag.objects.filter(assignment__study=study, settled_at__isnull=True)
 
 
+def flagged(flag: Flag) -> tuple[Flag, Prompt, str]:
+    """A flag, its prompt, and who wrote what its rater saw, in that order."""
+    seen = flag.assignment
+    texts = (seen.pair.first, seen.pair.second) if seen.pair else (seen.completion,)
+    shown = [each for each in texts if each]
+    if seen.swapped:
+        shown.reverse()
+    return flag, shown[0].prompt, ", ".join(str(each.contestant or "a text") for each in shown)
+
+
 def open_by_reason(study: Study) -> Iterable[tuple[str, int]]:
     rows = open_flags(study).order_by().values_list("reason").annotate(n=Count("pk")).order_by("-n", "reason")
     return [(Flag.Reason(reason).label, number) for reason, number in rows]
@@ -195,16 +231,13 @@ def _names_cost(study: Study) -> str:
 @operator
 def progress(request: OperatorRequest) -> HttpResponse:
     """Progress by category and rater; for htmx only the figures that move."""
-    by_task = counts.wanted_by_task(request.study)
-    tasks = [
-        (TASKS[kind].name, kind, sum(by_category.values(), counts.Wanted()), by_category)
-        for kind, by_category in by_task.items()
-    ]
-    total = sum((each for _, _, each, _ in tasks), counts.Wanted())
+    tasks = [Work(*each) for each in counts.wanted_by_task(request.study).items()]
+    total = sum((each.sum for each in tasks), counts.Wanted())
     context: dict[str, Any] = {
         "tasks": tasks,
         "total": total,
-        "outlook": forecast.outlook(request.study, {kind: each for _, kind, each, _ in tasks}),
+        "needed": tasks[0].words.needed if len(tasks) == 1 else "Needed",
+        "outlook": forecast.outlook(request.study, {each.kind: each.sum for each in tasks}),
         "sums": (found := sums(request.study)),
         "not_counted": _not_counted(found, total),
         "waiting": publication.waiting(request.study),
@@ -213,11 +246,9 @@ def progress(request: OperatorRequest) -> HttpResponse:
     }
     if request.htmx:
         return show(request, "_progress_figures.html", context)
-    columns = [each for each in COLUMNS if not {*request.study.tasks}.isdisjoint(each.tasks)]
-    raters = paged(request, by_rater(request.study))
-    rows = [(line, [(each.label, each.words(line)) for each in columns]) for line in raters]
-    context |= {"raters": raters, "columns": columns, "rows": rows}
-    return show(request, "progress.html", context)
+    asks = {kind: kind in request.study.tasks for kind in TASKS}
+    context |= {"asks": asks, "of_texts": asks["score"] or asks["check"]}
+    return show(request, "progress.html", context | {"raters": paged(request, by_rater(request.study))})
 
 
 @require_safe
@@ -232,8 +263,10 @@ def pairs(request: OperatorRequest) -> HttpResponse:
 @operator
 def flags(request: OperatorRequest) -> HttpResponse:
     settled = request.GET.get("show") == "settled"
+    page = paged(request, flags_of(request.study, settled=settled))
     context = {
-        "page": paged(request, flags_of(request.study, settled=settled)),
+        "page": page,
+        "rows": [flagged(flag) for flag in page],
         "settled": settled,
         "by_reason": open_by_reason(request.study),
         "query": "&show=settled" if settled else "",

@@ -251,6 +251,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
 def _run_page(request: HttpRequest, run: JudgeRun, budget_form: ChangeBudgetForm) -> HttpResponse:
     context = _watched(run) | {
         "calls": _last_calls(run),
+        "cost_heading": ", ".join(filter(None, ("Cost", run.purse.currency))),
         "may_start": run.judge.is_simulated or may_ask_models(request.user),
         "budget_form": budget_form,
         "is_unread": READ_ANOTHER_WAY in run.error and not run.judge.is_simulated,

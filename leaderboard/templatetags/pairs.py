@@ -116,7 +116,7 @@ def _scale(rating: int, points: int, of_people: float | None) -> SafeString:
     here = _across(rating, points)
     drawn = (
         f'<svg class="pair-scale" viewBox="0 0 {_WIDTH} 38" aria-hidden="true">{dots}{mean}'
-        f'<circle class="pair-given pair-given-{side}" cx="{here}" cy="19" r="9.5"/>'
+        f'<circle class="pair-given-{side}" cx="{here}" cy="19" r="9.5"/>'
         f'<text class="pair-number" x="{here}" y="23.5">{rating}</text></svg>'
     )
     return mark_safe(drawn)  # noqa: S308 - nothing but numbers

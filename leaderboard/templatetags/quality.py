@@ -1,12 +1,22 @@
 """Numbers on the pages about how people rate."""
 
 from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from leaderboard.pages.format import seconds
+from leaderboard.quality.table import Shown
 
 register = template.Library()
 
 register.filter("seconds", seconds)
+
+
+@register.filter
+def shown(cell: Shown) -> SafeString:
+    """A figure, and below it what it rests on."""
+    note = format_html('<span class="quality-note">{}</span>', cell.note) if cell.note else ""
+    return format_html('<span class="quality-value">{}</span>{}', cell.value, note)
 
 
 @register.filter

@@ -14,11 +14,19 @@ from arena.models import Rater, Study
 from tests import emptying
 from tests import factories as make
 
-OUTBOX = "await import('/static/annotation/outbox.js')"
-SCREEN = "await import('/static/annotation/screen.js')"
-"""Modules of the rating page, for expressions in it."""
+_UNTIL = """async () => {
+  const outbox = await import("/static/annotation/outbox.js");
+  const screen = await import("/static/annotation/screen.js");
+  for (let tries = 0; !(CONDITION); tries += 1) {
+    if (tries > 1500) throw new Error("waited 30 s for: CONDITION");
+    await new Promise(resolve => setTimeout(resolve, 20));
+  }
+}"""
 
-IS_SETTLED = f"async () => ({OUTBOX}).waiting().length === 0 && ({SCREEN}).isSettled()"
+
+def wait_until(page: Any, condition: str) -> None:
+    """Wait until something holds of the modules ``outbox`` and ``screen`` of the rating page."""
+    page.evaluate(_UNTIL.replace("CONDITION", condition))
 
 
 @dataclass
@@ -54,7 +62,7 @@ class Visitor:
 
     def settle(self) -> None:
         """Wait until every answer has arrived and the next pair, if there is one, is held ready."""
-        self.page.wait_for_function(IS_SETTLED)
+        wait_until(self.page, "outbox.waiting().length === 0 && screen.isSettled()")
 
     def expect(self, text: str) -> None:
         """Wait until the pair on screen, or what stands in its place, says this."""

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Flag, Prompt, Study
 from tests import factories as make
-from tests.browser.conftest import OUTBOX, SCREEN, Visitor
+from tests.browser.conftest import Visitor, wait_until
 from tests.browser.watching import check_accessible, violations
 
 pytestmark = pytest.mark.browser
@@ -629,14 +629,12 @@ def test_two_tabs_at_once_store_each_pair_once(visitor: Visitor) -> None:
     for _ in range(5):
         for number, tab in enumerate((visitor.page, other)):
             # A pair that is still being fetched takes no answer.
-            tab.wait_for_function(
-                f"async () => !({SCREEN}).isBusy() && Boolean(document.getElementById('answer'))"
-            )
-            answered[number].append(tab.evaluate(f"async () => ({SCREEN}).current()"))
+            wait_until(tab, "!screen.isBusy() && document.getElementById('answer')")
+            answered[number].append(tab.get_attribute("#task", "data-assignment"))
             tab.keyboard.press("6")
             tab.keyboard.press("Enter")
     for tab in (visitor.page, other):
-        tab.wait_for_function(f"async () => ({OUTBOX}).waiting().length === 0")
+        wait_until(tab, "outbox.waiting().length === 0")
     current = Comparison.objects.current()
     stored = list(current.values_list("assignment__public_id", flat=True))
     assert sorted(stored) == sorted({*answered[0], *answered[1]})
