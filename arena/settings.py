@@ -65,6 +65,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.humanize",
+    "django.forms",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "allauth",
@@ -123,6 +124,8 @@ TEMPLATES = [
         },
     }
 ]
+
+FORM_RENDERER = "arena.pages.forms.FormRenderer"
 
 FORCE_SCRIPT_NAME = ""  # the arena is at the root of its host; otherwise a request could name another place
 

@@ -160,8 +160,14 @@ ROWS: Final = {
 }
 
 
+class FieldOfFile(BoundField):
+    template_name = "uploads/_field.html"
+
+
 class FileForm(forms.Form):
     """The choices for one file, with what its columns mean if it may be a spreadsheet of any form."""
+
+    bound_field_class = FieldOfFile
 
     format_name = forms.ChoiceField(
         label="Format",
