@@ -106,7 +106,7 @@ class Table(template.Node):
             parts = row if len(self.names) > 1 else (row,)
             with context.push(**dict(zip(self.names, parts, strict=True))):
                 filled = (start + inside.render(context).strip() + end for start, end, inside in cells)
-                made.append(f"<tr>{''.join(filled)}</tr>")
+                made.append("<tr>{}</tr>".format("\n".join(filled)))  # on phones, the space between two cells
         return "\n".join(made)
 
 
