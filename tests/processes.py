@@ -5,7 +5,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 import urllib.request
 from contextlib import closing, suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ import psycopg
 
 from tests import migrated
 from tests.arena.process.processes import ROOT, environment, free_port
+from tests.waiting import eventually
 
 STARTING_SECONDS = 120
 COMMAND_SECONDS = 900
@@ -79,14 +79,15 @@ class Arena:
     def start_web(self) -> None:
         """Start the web server and wait until it answers."""
         self._web = self._spawn("web", "serve")
-        deadline = time.monotonic() + STARTING_SECONDS
-        while True:
-            with suppress(OSError):
-                urllib.request.urlopen(f"{self.url}/healthz", timeout=5).close()  # noqa: S310 - our own
-                return
-            if self._web.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"the web server did not start; see {self.folder / 'web.log'}")
-            time.sleep(0.1)
+        eventually(lambda: self._answers() or self.web.poll() is not None, STARTING_SECONDS)
+        if self.web.poll() is not None:
+            raise RuntimeError(f"the web server did not start; see {self.folder / 'web.log'}")
+
+    def _answers(self) -> bool:
+        with suppress(OSError):
+            urllib.request.urlopen(f"{self.url}/healthz", timeout=5).close()  # noqa: S310 - our own
+            return True
+        return False
 
     @property
     def web(self) -> "subprocess.Popen[bytes]":

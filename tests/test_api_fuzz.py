@@ -49,7 +49,7 @@ from tests.factories import (
 from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = pytest.mark.django_db
-EXAMPLES = int(os.environ.get("ARENA_FUZZ_EXAMPLES", "4"))
+EXAMPLES = int(os.environ.get("ARENA_FUZZ_EXAMPLES", "2"))
 OPERATIONS = 42
 OPEN = ("/studies/", "/snapshots/")
 """Where what is public is read without a token, and a token changes at most whether there is more to read."""

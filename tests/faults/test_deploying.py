@@ -12,6 +12,7 @@ import pytest
 from tests.faults import supervisor
 from tests.faults.deploying import statements
 from tests.processes import ROOT
+from tests.waiting import eventually
 
 DEPLOY = ROOT / "deploy"
 SECTIONS = ("Install", "Start", "Check", "Upgrade", "Go back")
@@ -82,13 +83,10 @@ def test_a_service_is_started_again_until_it_is_stopped(unit: Any) -> None:
     service, note = unit
     service.start()
     for times in (1, 2):
-        deadline = time.monotonic() + 20
-        while not note.exists() or note.read_text() != "7 hello more\n" * times:
-            assert time.monotonic() < deadline, note.read_text() if note.exists() else "not started"
-            time.sleep(0.05)
+        noted = "7 hello more\n" * times
+        eventually(lambda: service.starts == times and note.exists() and note.read_text() == noted)  # noqa: B023
         if times == 1:
             service.kill()
-    assert service.starts == 2
     assert service.stop() < 5
     assert service.process.returncode == -signal.SIGTERM
     time.sleep(0.3)

@@ -3,8 +3,7 @@
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -21,6 +20,7 @@ from leaderboard.refreshing import services
 from leaderboard.snapshots.study_lock import BusyError
 from tests.arena.process.processes import ROOT
 from tests.leaderboard.rows import HandMade, few_rounds
+from tests.waiting import eventually
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
@@ -79,15 +79,6 @@ def backends(query: str, *given: Any) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(query, given)
         return [pid for (pid,) in cursor.fetchall()]
-
-
-def eventually(found: Callable[[], Any]) -> Any:
-    """Wait until something is found, and return it; fail after three minutes."""
-    deadline = time.monotonic() + 180
-    while not (value := found()):
-        assert time.monotonic() < deadline, "did not come about in time"
-        time.sleep(0.05)
-    return value
 
 
 @pytest.mark.parametrize("lost", ["process", "database"])

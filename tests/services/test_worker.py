@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -25,6 +25,7 @@ from leaderboard.snapshots.settings import Setting
 from tests.arena.process.processes import ROOT
 from tests.factories import make_assignment, make_comparison, make_import_job
 from tests.services.servers import start_redis
+from tests.waiting import eventually
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
@@ -51,14 +52,6 @@ def running(**overrides: str) -> Iterator[subprocess.Popen[bytes]]:
         assert process.wait(30) == 0
     finally:
         process.kill()
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    """Wait until something holds; fail after three minutes."""
-    deadline = time.monotonic() + 180
-    while not holds():
-        assert time.monotonic() < deadline, "did not come to hold in time"
-        time.sleep(0.1)
 
 
 def test_messages_sweeps_and_pings_reach_it() -> None:

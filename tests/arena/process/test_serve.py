@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -20,6 +19,7 @@ from arena.process import prepare as preparing
 from tests.arena.process.processes import ROOT, Server, bare_project, free_port, make, manage
 from tests.factories import make_study
 from tests.migrated import migrate
+from tests.waiting import eventually
 
 
 def only_sentence(done) -> str:
@@ -246,15 +246,11 @@ def test_a_web_process_that_dies_is_replaced_and_none_outlives_its_parent(server
 
     first = web_process()
     os.kill(int(first), signal.SIGKILL)
-    until = time.monotonic() + 30
-    while web_process() in ("", first) and time.monotonic() < until:
-        time.sleep(0.05)
+    eventually(lambda: web_process() not in ("", first))
     assert json.loads(server.get("/healthz"))["database"] == "ok"
     server.process.kill()
     server.process.wait()
-    while server.left_behind() and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not server.left_behind()
+    eventually(lambda: not server.left_behind())
 
 
 def test_one_database_has_one_server_however_it_is_named(settings: Any, tmp_path: Path) -> None:

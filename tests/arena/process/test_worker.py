@@ -2,7 +2,6 @@
 
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +15,7 @@ from arena.process.worker import Worker
 from judging import tasks as judging_tasks
 from leaderboard.models import Snapshot
 from tests.factories import make_comparison
+from tests.waiting import eventually
 
 SECONDS = 20
 
@@ -47,10 +47,7 @@ def test_a_run_that_holds_all_slots_stops_no_refresh(worker: Worker, monkeypatch
     study = make_comparison().study
     nudge("leaderboard.refresh_study", [study.pk])
     try:
-        deadline = time.monotonic() + SECONDS
-        while not Snapshot.objects.filter(study=study).exists():
-            assert time.monotonic() < deadline, "the refresh waited for the run"
-            time.sleep(0.05)
+        eventually(Snapshot.objects.filter(study=study).exists, SECONDS)
         assert not let_go.is_set()
     finally:
         let_go.set()

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.waiting import eventually
+
 RESET = struct.pack("ii", 1, 0)
 """A socket that lingers for no time is closed with a reset."""
 
@@ -94,10 +96,7 @@ class ChatServer:
 
     def wait_for(self, requests: int, patience: float = 300.0) -> None:
         """Until so many requests have come."""
-        until = time.monotonic() + patience
-        while len(self.requests) < requests:
-            assert time.monotonic() < until, "too few requests came"
-            time.sleep(0.01)
+        eventually(lambda: len(self.requests) >= requests, patience)
 
     def log(self) -> list[tuple[float, str]]:
         """When each text was asked about, in seconds since 1970."""

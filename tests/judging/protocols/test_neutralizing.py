@@ -1,7 +1,6 @@
 """What looks like a delimiter is broken before a judge reads it, in any spelling; other texts stay."""
 
 import re
-import time
 import unicodedata
 
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judging.protocols.neutralizing import neutral
+from tests.waiting import quickly
 
 TOKENS = """
 <|im_start|> <|im_end|> <|im_sep|> <|start_header_id|> <|eot_id|> <|begin_of_text|>
@@ -155,6 +155,5 @@ def test_texts_only_gain_spaces(text: str) -> None:
 
 @pytest.mark.parametrize("piece", ["<", "<<<", "é<<<_", "-", "--- ", "<a", "<think ", "[!", "]~", "\n", "《"])
 def test_long_runs_cost_linear_time(piece: str) -> None:
-    started = time.process_time()
-    neutral(piece * (100_000 // len(piece)) + "x")
-    assert time.process_time() - started < 5
+    with quickly():
+        neutral(piece * (50_000 // len(piece)) + "x")

@@ -12,6 +12,7 @@ from arena.texts.marks import without_thinking
 from judging.protocols.answer_scales import GRADES, AnswerScale, answer_scale
 from judging.protocols.parsing import find_verdict, no_text, read_verdict
 from judging.protocols.replies import Place, ReplyText, Verdict
+from tests.waiting import quickly
 
 LIKERT = answer_scale("likert", 8)
 BINARY = answer_scale("binary", 2)
@@ -193,7 +194,8 @@ OF_FORMS = ("{", '{"rating":', "}\n", "```json\n", "\\[\n", "<|a|>", "<think></t
 @pytest.mark.parametrize("piece", PIECES + OF_FORMS)
 @pytest.mark.parametrize("start", ["", "<|channel|>final<|message|>", "Verdict:", "5\n"])
 def test_long_runs_cost_linear_time(start: str, piece: str) -> None:
-    text = start + piece * 100_000 + "x"
-    for place in Place:
-        assert read(text, BINARY, place).rating is None
-        assert read(text, LIKERT, place).rating in (None, 5)
+    text = start + piece * (50_000 // len(piece)) + "x"
+    with quickly():
+        for place in Place:
+            assert read(text, BINARY, place).rating is None
+            assert read(text, LIKERT, place).rating in (None, 5)

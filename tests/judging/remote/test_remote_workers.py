@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from judging.worker.arena_client import ArenaClient
 from tests.judging.endpoints.server import Answer, ChatServer, mixed
 from tests.judging.processes import ROOT, Arena, assert_exact
 from tests.services.servers import MissingServiceError, postgresql
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.processes
 
@@ -148,30 +149,23 @@ def workers(far_arena: Arena, bad_day: BadDay, tmp_path: Path) -> Iterator[list[
                 worker._process.wait()
 
 
-def until(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not reached():
-        assert time.monotonic() < deadline, "it did not come to that"
-        time.sleep(0.02)
-
-
 def test_100_pairs_survive_killed_workers_and_a_killed_arena(
     far_arena: Arena, bad_day: BadDay, workers: list[Elsewhere]
 ) -> None:
     run = far_arena.judge("--remote")
     first, second = workers
-    until(lambda: first.runs() > 0)
+    eventually(lambda: first.runs() > 0)
     first.start()
     second.start()
     abandoned = 0
     for asked in (PAIRS / 5, 2 * PAIRS / 5):
-        until(lambda asked=asked: len(bad_day.requests) > asked)
+        eventually(lambda asked=asked: len(bad_day.requests) > asked)
         first.end(signal.SIGKILL)
         abandoned += CONCURRENCY
         first.start()
     with bad_day.held():
         asked_before = len(bad_day.requests)
-        until(lambda: len(bad_day.requests) >= asked_before + CONCURRENCY)
+        eventually(lambda: len(bad_day.requests) >= asked_before + CONCURRENCY)
         far_arena.kill()
     time.sleep(HELD)  # the replies come while the arena is away
     far_arena.start()

@@ -148,19 +148,19 @@ def test_a_run_in_which_nothing_works_stops(
     answer: Answer, words: str, arena: Any, model: ChatServer, drain: Drain
 ) -> None:
     model.script = lambda body: answer
-    study = make_small_study(prompts=40, contestants=2)
+    study = make_small_study(prompts=22, contestants=2)
     run, progress = run_judge(make_judge(base_url=model.url), drain, study)
     assert run.state == "paused"
     assert run.error.startswith("10 calls failed alike, without one reply between (")
     assert words in run.error
     assert 10 <= len(model.requests) <= 20
-    assert progress.waiting >= 30
+    assert progress.waiting >= 12
     # Once it is put right, the rest is asked; and what failed by a run of its own.
     model.script = lambda body: Answer()
     resume_run(run)
     drain()
     progress = JudgeCall.objects.progress(run)
-    assert (JudgeRun.objects.get().state, progress.scored + progress.failed) == ("finished", 40)
+    assert (JudgeRun.objects.get().state, progress.scored + progress.failed) == ("finished", 22)
 
 
 def test_some_calls_that_fail_alike_stop_no_run_that_works(
@@ -168,9 +168,9 @@ def test_some_calls_that_fail_alike_stop_no_run_that_works(
 ) -> None:
     model.script = lambda body: Answer(status=200 if len(model.requests) % 9 == 0 else 400)
     run, progress = run_judge(
-        make_judge(base_url=model.url), drain, make_small_study(prompts=30, contestants=2)
+        make_judge(base_url=model.url), drain, make_small_study(prompts=20, contestants=2)
     )
-    assert (run.state, progress.scored, progress.failed) == ("finished", 3, 27)
+    assert (run.state, progress.scored, progress.failed) == ("finished", 2, 18)
 
 
 def test_an_endpoint_that_asks_to_wait_fails_no_question(

@@ -11,16 +11,21 @@ from judging.runs.lifecycle import start_run
 from leaderboard.snapshots.reading import opinions
 from leaderboard.trust.content import labelled, trust
 from leaderboard.trust.trial import Asked
+from tests.benchmarks import gold_drill
 from tests.benchmarks.gold_drill import Rule, made, write
 from tests.factories import make_judge
 from tests.judging.endpoints.server import ChatServer
 
-JUDGES, PAIRS = 2, 20
+JUDGES, PAIRS = 2, 8
 SUBSETS = "Natural", "Neighbor"
 
 
 @pytest.mark.usefixtures("arena")
-def test_every_reply_is_counted(model: ChatServer, drain: Callable[[], None], tmp_path: Path) -> None:
+def test_every_reply_is_counted(
+    model: ChatServer, drain: Callable[[], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("FAILING", "UNREADABLE"):
+        monkeypatch.setattr(gold_drill, name, 0.15)
     items = {subset: [made(subset, number) for number in range(PAIRS // 2)] for subset in SUBSETS}
     write(tmp_path / "llmbar", items)
     assert import_files("drill", [tmp_path / "llmbar"]).ok

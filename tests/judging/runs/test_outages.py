@@ -48,12 +48,12 @@ def pass_time(messages: deque[Any], monkeypatch: pytest.MonkeyPatch) -> Callable
 
 
 def poisoned(bad: Answer) -> Script:
-    """Breaks down over the first three texts, and answers all others."""
+    """Breaks down over the first two texts, and answers all others."""
     first: list[str] = []
 
     def script(body: dict[str, Any]) -> Answer:
         text = text_of(body)
-        if text not in first and len(first) < 3:
+        if text not in first and len(first) < 2:
             first.append(text)
         return bad if text in first else Answer("5\nBoth are fine.")
 
@@ -65,13 +65,13 @@ def test_texts_that_break_the_endpoint_fail_at_last(
     bad: Answer, arena: Any, model: ChatServer, pass_time: Callable[[int], None]
 ) -> None:
     model.script = poisoned(bad)
-    study = make_small_study(prompts=1, contestants=4)
+    study = make_small_study(prompts=1, contestants=3)
     run = start_run(study, make_judge(base_url=model.url, timeout=0.2))
     pass_time(3 * FEW + 15)
     run.refresh_from_db()
     progress = JudgeCall.objects.progress(run)
-    assert (run.state, progress.scored, progress.failed) == ("finished", 3, 3)
-    assert JudgeCall.objects.filter(in_outage=True).count() <= 3 * FEW
+    assert (run.state, progress.scored, progress.failed) == ("finished", 1, 2)
+    assert JudgeCall.objects.filter(in_outage=True).count() <= 2 * FEW
 
 
 def test_an_endpoint_that_cannot_be_reached_fails_no_question(

@@ -1,11 +1,9 @@
 """Calls in flight are shared by runs: one whose endpoint hangs holds up no other."""
 
-import sqlite3
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from tests.factories import make_judge, make_small_study
 from tests.judging.elsewhere import planned
 from tests.judging.endpoints.server import Answer, ChatServer
 from tests.judging.processes import Arena
+from tests.waiting import eventually
 
 
 def running(address: str) -> JudgeRun:
@@ -105,18 +104,8 @@ def test_a_run_whose_endpoint_hangs_holds_up_no_other(tmp_path: Path, hanging: C
             second = SEED.format(slug="second", prompts=40, url=good.url, at_once=8)
             arena.run(second)
             good.wait_for(40)
-            wait_for_a_leaderboard(tmp_path / "arena.sqlite3")
+            eventually(lambda: arena.query("SELECT id FROM leaderboard_snapshot"), 60)
         finally:
             arena.kill()
     assert gauge.most >= 4  # half of the eight that it has when it is alone
     assert len(hanging.requests) == 8
-
-
-def wait_for_a_leaderboard(database: Path) -> None:
-    until = time.monotonic() + 60
-    while True:
-        with closing(sqlite3.connect(database)) as opened:
-            if opened.execute("SELECT count(*) FROM leaderboard_snapshot").fetchone()[0]:
-                return
-        assert time.monotonic() < until, "the leaderboard waited for the run"
-        time.sleep(0.1)

@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -21,6 +20,7 @@ from judging.models import Judge
 from tests.factories import make_judge, make_small_study
 from tests.judging.elsewhere import planned
 from tests.judging.endpoints.server import Answer, ChatServer
+from tests.waiting import eventually
 
 ROOT = Path(__file__).parents[3]
 
@@ -170,11 +170,7 @@ def test_it_needs_no_database_and_ends_at_sigterm(
     )
     try:
         assert process.stdout.readline().startswith("Far asks far-1")
-        for _ in range(600):
-            if Comparison.objects.count() == 3:
-                break
-            assert process.poll() is None
-            time.sleep(0.05)
+        eventually(lambda: Comparison.objects.count() == 3 or process.poll() is not None)
         process.send_signal(signal.SIGTERM)
         said, _ = process.communicate(timeout=30)
     finally:

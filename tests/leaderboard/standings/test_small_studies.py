@@ -69,9 +69,8 @@ def first_of(sentence: str, names: list[str]) -> set[str]:
 def test_who_is_said_to_be_first_is_first_in_the_table_and_ranks_are_the_same_everywhere(seed, client):
     made = make_small(seed)
     raters = [one["selector"] for one in made.study.snapshots.get().counts["raters"]]
-    for number, query in enumerate(
-        f"?raters={one}&method={how}" for how, one in itertools.product(METHODS, raters)
-    ):
+    for number, (one, how) in enumerate(zip(raters, itertools.cycle(METHODS), strict=False)):
+        query = f"?raters={one}&method={how}"
         found = client.get(f"/studies/small/standings.json{query}").json()
         says_the_same(client, query, expected := ranking(found), found)
         if number == 0:

@@ -2,13 +2,14 @@
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.judging.processes import Arena
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.processes
 
@@ -37,21 +38,6 @@ def arena(tmp_path: Path) -> Iterator[Arena]:
         found.kill()
 
 
-def one(folder: Path, query: str) -> Any:
-    connection = sqlite3.connect(folder / "arena.sqlite3", timeout=30)
-    try:
-        return connection.execute(query).fetchone()[0]
-    finally:
-        connection.close()
-
-
-def eventually(holds: Callable[[], Any]) -> None:
-    deadline = time.monotonic() + 300
-    while not holds():
-        assert time.monotonic() < deadline, "did not come to hold in time"
-        time.sleep(0.02)
-
-
 def is_writing(folder: Path) -> bool:
     """Whether somebody has kept all others from writing for longer than anything but an import does."""
     for _ in range(10):
@@ -67,16 +53,19 @@ def is_writing(folder: Path) -> bool:
 
 
 def test_killed_twice_applied_once(arena: Arena, tmp_path: Path) -> None:
+    def one(query: str) -> Any:
+        return arena.query(query)[0][0]
+
     for attempt in (1, 2):
         arena.start()
-        eventually(lambda: one(tmp_path, "SELECT attempts FROM arena_importjob") == attempt)  # noqa: B023
+        eventually(lambda: one("SELECT attempts FROM arena_importjob") == attempt)  # noqa: B023
         eventually(lambda: is_writing(tmp_path))
         arena.kill()
-        assert one(tmp_path, "SELECT state FROM arena_importjob") == "applying"
-        assert one(tmp_path, "SELECT count(*) FROM arena_prompt") == 0
-        assert one(tmp_path, "SELECT count(*) FROM arena_score") == 0
+        assert one("SELECT state FROM arena_importjob") == "applying"
+        assert one("SELECT count(*) FROM arena_prompt") == 0
+        assert one("SELECT count(*) FROM arena_score") == 0
     arena.start()
-    eventually(lambda: one(tmp_path, "SELECT state FROM arena_importjob") == "applied")
+    eventually(lambda: one("SELECT state FROM arena_importjob") == "applied")
     for table in ("prompt", "completion", "score"):
-        assert one(tmp_path, f"SELECT count(*) FROM arena_{table}") == PROMPTS  # noqa: S608
-    eventually(lambda: one(tmp_path, "SELECT count(*) FROM arena_importchunk") == 0)
+        assert one(f"SELECT count(*) FROM arena_{table}") == PROMPTS  # noqa: S608
+    eventually(lambda: one("SELECT count(*) FROM arena_importchunk") == 0)
