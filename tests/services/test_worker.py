@@ -115,7 +115,7 @@ def test_it_comes_back_by_itself_when_redis_was_killed(tmp_path: Path) -> None:
         redis.wait()
 
 
-KILLS = 3
+KILLS = 2
 
 
 def _is_done(sender: Celery, sent: tuple[str, tuple[int]]) -> bool:

@@ -10,14 +10,13 @@ from tests.judging.endpoints.changing import BEHAVIOURS, Changing
 from tests.judging.endpoints.server import ChatServer
 
 AT_ONCE = 1  # calls until the endpoint changes
-PAIRS = 28  # some are still to be asked at the end of the behaviours, so that none is refused twice
 
 
 def test_every_pair_is_rated_or_says_why_not_and_no_reply_is_asked_for_twice(
     arena: Any, model: ChatServer, drain: Callable[..., None]
 ) -> None:
     model.script = changing = Changing(AT_ONCE)
-    study = make_small_study(prompts=PAIRS, contestants=2)
+    study = make_small_study(prompts=40, contestants=2)
     start_run(study, make_judge(base_url=model.url, timeout=0.3))
     reasons = set()
     for _ in range(20):
@@ -28,7 +27,7 @@ def test_every_pair_is_rated_or_says_why_not_and_no_reply_is_asked_for_twice(
         reasons.add(run.error)
         resume_run(run)
     progress = JudgeCall.objects.progress(run)
-    assert (run.state, progress.assigned, progress.waiting) == ("finished", PAIRS, 0)
+    assert (run.state, progress.assigned, progress.waiting) == ("finished", 40, 0)
     failed = JudgeCall.objects.filter(given_up=True).values_list("error", flat=True)
     assert set(failed) <= {"Invalid model name"}
     assert len(failed) == progress.failed == AT_ONCE
@@ -36,4 +35,4 @@ def test_every_pair_is_rated_or_says_why_not_and_no_reply_is_asked_for_twice(
     assert sum("credit" in why for why in reasons) >= 1
     assert all(reasons)
     wasted = sum(not each.completes for each in BEHAVIOURS) * AT_ONCE
-    assert progress.calls <= PAIRS + wasted
+    assert progress.calls <= 40 + wasted
