@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from operator import itemgetter
+from typing import Any, Final
 
 from leaderboard.pages.claim import FEWEST_ALIKE
-from leaderboard.pages.format import counted, number_range, signed
-from leaderboard.pages.guessed import guessed
+from leaderboard.pages.columns import Column
+from leaderboard.pages.format import counted
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.units import Cell
+from leaderboard.pages.units import COEFFICIENT, Estimate
 from leaderboard.pages.wording import enumerated, number_word, verb
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import FEWEST_PROMPTS
@@ -112,17 +113,16 @@ def few_prompts(prompts: int, models: int) -> Iterator[str]:
         yield f"Only {counted(prompts, 'prompt')}: others may give {what}."
 
 
-def strength(value: float, low: float | None, high: float | None, word: str) -> str:
+def strength(found: Estimate, word: str) -> str:
     """What ends a sentence about a correlation: its ``word``, if its interval leaves out 0."""
-    if low is None or high is None:
+    if found.low is None or found.high is None:
         return "."
-    return ", which may be chance." if low <= 0 <= high else f": {word}."
+    return f": {word}." if found.side else ", which may be chance."
 
 
 def correlation(found: Content) -> str:
     """Spearman's correlation of an OrderAgreement that has one, with its interval."""
-    ends = number_range(found["spearman_low"], found["spearman_high"])
-    return f"{signed(found['spearman'])}{f' ({ends})' if ends else ''}"
+    return COEFFICIENT.told(Estimate.of(found, "spearman"))
 
 
 def order_sentence(what: str, other: str, found: Content) -> str:
@@ -132,13 +132,13 @@ def order_sentence(what: str, other: str, found: Content) -> str:
         return f"{both} have no correlation, because all models are equal in one of them."
     over = counted(found["n"], "model")
     said = f"Spearman’s correlation of {what} and {other} is {correlation(found)} over {over}."
-    return f"{said} {_verdict(*(found[f'spearman{end}'] for end in ('', '_low', '_high')))}".strip()
+    return f"{said} {_verdict(*Estimate.of(found, 'spearman'))}".strip()
 
 
 _MUCH: Final = 0.8
 
 
-def _verdict(spearman: float, low: float | None, high: float | None) -> str:
+def _verdict(spearman: float | None, low: float | None, high: float | None) -> str:
     """What the interval allows to say of two orders; nothing without one."""
     if low is None or high is None:
         return ""
@@ -154,8 +154,16 @@ def _verdict(spearman: float, low: float | None, high: float | None) -> str:
     return f"Their orders of models have something in common{differ}."
 
 
+FROM_PAIRS: Final = Column[Sequence[Any]](
+    "Score from pairs", lambda each: round(each[2], 2), label="Elo score"
+)
+
+
 def beside_table(
-    title: str, own: Mapping[str, Cell], scores: Mapping[str, float], name: str, other: str
+    title: str,
+    models: Sequence[Sequence[Any]],
+    own: Column[Sequence[Any]],
+    other: Column[Sequence[Any]] = FROM_PAIRS,
 ) -> DataTable:
-    rows = [{"Model": model, name: own[model], other: round(score, 2)} for model, score in scores.items()]
-    return guessed(title, rows)
+    """A model's name and two figures of it."""
+    return DataTable.of(title, (Column[Sequence[Any]]("Model", itemgetter(0)), own, other), models)

@@ -75,9 +75,10 @@ class Column(Generic[Item]):
         if callable(self.read):
             return self.read(item)
         holder, key = _inside(item, self.read)
-        if isinstance(holder, Mapping) and self.ends:
+        found = _get(holder, key)
+        if self.ends and isinstance(holder, Mapping) and not isinstance(found, Estimate):
             return Estimate.of(holder, key)
-        return _get(holder, key)
+        return found
 
     def estimate(self, item: Item) -> Estimate:
         found = self.found(item)
@@ -105,13 +106,14 @@ def bare(path: str) -> Callable[[Any], Estimate]:
     return lambda item: Estimate.bare(*_inside(item, path))
 
 
-def counted_in(key: str, names: Sequence[str]) -> list[Column[Mapping[str, Any]]]:
-    """A column for each of the counts that a content keeps in a list."""
+def place(path: str, at: int) -> Callable[[Any], Any]:
+    """Read one of the values that a content keeps in a list; None without the list."""
 
-    def at(place: int) -> Callable[[Mapping[str, Any]], Cell]:
-        return lambda item: item[key][place]
+    def read(item: Any) -> Any:
+        found = _get(*_inside(item, path))
+        return None if found is None else found[at]
 
-    return [Column(name, at(place)) for place, name in enumerate(names)]
+    return read
 
 
 def _inside(item: Any, path: str) -> tuple[Any, str]:

@@ -2,8 +2,10 @@
 
 import html
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
+
+from leaderboard.pages.units import Estimate, Unit
 
 Figure = dict[str, Any]
 Value = tuple[float | None, float | None, float | None]
@@ -253,6 +255,17 @@ def by_row(names: Sequence[str], values: Sequence[Value], texts: Sequence[str], 
         margin={"l": 10, "r": 10, "t": 10, "b": 40},
     )
     return {"data": [trace], "layout": drawn_on}
+
+
+def forest(unit: Unit, rows: Iterable[tuple[str, Estimate, str]], axis: str) -> Figure:
+    """The same of rows of a name, an estimate, and what is told below it; those without one are left out."""
+    known = [row for row in rows if row[1].value is not None]
+    texts = [
+        "<br>".join(filter(None, (full(name), f"{unit.text(found.value)} {unit.range(*found[1:])}", told)))
+        for name, found, told in known
+    ]
+    values = [found.times(unit.scale) for _, found, _ in known]
+    return by_row([name for name, _, _ in known], values, texts, axis)
 
 
 def by_rater(names: Sequence[str], values: Sequence[Value], texts: Sequence[str], axis: str) -> Figure:

@@ -56,7 +56,7 @@ class Unit:
 
     ``text`` and ``range`` write a number and an interval for readers, ``printed`` a number in a terminal,
     where headings name the unit. ``cell`` gives the number in files. ``suffix`` stands behind the names of
-    their columns.
+    their columns. In figures numbers are ``scale`` times as large.
 
     In tables of pages numbers are ``times`` as large as in files, and have ``places`` decimals below 10, None
     for as many as they need, or are as ``shown``.
@@ -67,6 +67,7 @@ class Unit:
     range: Callable[[float | None, float | None], str] = _no_range
     suffix: str = ""
     cell: Callable[[Any], Cell] = lambda value: value
+    scale: float = 1
     times: int = 1
     places: int | None = None
     shown: Callable[[float], str] | None = None
@@ -105,11 +106,15 @@ def _known(write: Callable[[float], str]) -> Callable[[float | None], str]:
     return lambda value: NONE if value is None else write(value)
 
 
+def _in_tenths(value: float | None) -> float | None:
+    return None if value is None else round(value, 1)
+
+
 def _points_range(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"{share_points(low)} to {share_points(high)}"
 
 
-SHARE: Final = Unit(percent, _printed(".1f", 100), percent_range, " (%)", percent_cell, places=1)
+SHARE: Final = Unit(percent, _printed(".1f", 100), percent_range, " (%)", percent_cell, 100, places=1)
 FRACTION: Final = replace(SHARE, cell=lambda share: share, times=100)
 """Shares that files do not give in percent."""
 POINTS: Final = Unit(_known(share_points), _printed("+.1f", 100), _points_range, " (points)", percent_cell)
@@ -117,6 +122,7 @@ COEFFICIENT: Final = Unit(_known(signed), _printed(".3f"), number_range)
 COUNT: Final = Unit(_known(lambda value: number(value, ",")), _printed(","))
 SCORE: Final = Unit(_known(lambda value: number(value, ".0f")), _printed(".0f"))
 WHOLE: Final = Unit(_known(lambda value: number(value, ",.0f")), _printed(",.0f"))
+TENTHS: Final = Unit(_known("{:,.1f}".format), _printed(",.1f"), cell=_in_tenths)
 P: Final = Unit(probability, _printed(".3f"), shown=probability)
 PLAIN: Final = Unit(_known(str), _known(str))
 """Texts, and numbers that need no other word."""

@@ -8,9 +8,9 @@ from leaderboard.pages.figure import (
     Figure,
     arms,
     bars,
-    by_row,
     dashed,
     dots,
+    forest,
     full,
     heat_map,
     label,
@@ -26,7 +26,7 @@ from leaderboard.pages.figure import (
     vertical_line,
 )
 from leaderboard.pages.format import counted, percent, share_points
-from leaderboard.pages.units import Estimate
+from leaderboard.pages.units import SHARE, Estimate
 from leaderboard.snapshots.canonical import Content
 from leaderboard.trust.table import RIGHT, CellOf, Model, Row, bins
 
@@ -37,9 +37,8 @@ _ROOM = 3.0
 def accuracies(found: Sequence[Row], chance: float | None) -> Figure:
     """Each judge and, in grey, each baseline in a row of its own."""
     known = [row for row in found if RIGHT.value(row) is not None]
-    values = [_percents(RIGHT.estimate(row)) for row in known]
-    texts = [f"{full(row.name)}<br>{RIGHT.text(row)} {RIGHT.range(row)}" for row in known]
-    figure = by_row([row.name for row in known], values, texts, RIGHT.title)
+    values = [RIGHT.estimate(row).times(100) for row in known]
+    figure = forest(SHARE, ((row.name, RIGHT.estimate(row), "") for row in known), RIGHT.title)
     figure["layout"]["shapes"] = [] if chance is None else [vertical_line(chance)]
     (whole,) = figure["data"]
     figure["data"] = []
@@ -51,7 +50,7 @@ def accuracies(found: Sequence[Row], chance: float | None) -> Figure:
                 "marker": {"size": 8, "color": color},
                 "x": [values[place][0] for place in places],
                 "y": places,
-                "text": [texts[place] for place in places],
+                "text": [whole["text"][place] for place in places],
                 "error_x": arms([values[place] for place in places], color),
             }
         )
@@ -171,7 +170,7 @@ def reliability(content: Content) -> Figure:
     traces = []
     for number, each in enumerate(content["judges"][:MOST_SERIES]):
         colour, symbol = series_look(number)
-        shares = [_percents(Estimate.bare(one["right"])) for one in each["probability"]["bins"]]
+        shares = [Estimate.bare(one["right"]).times(100) for one in each["probability"]["bins"]]
         traces.append(
             dots(
                 {"color": colour, "symbol": symbol, "size": 9},
@@ -194,7 +193,3 @@ def reliability(content: Content) -> Figure:
         **legend(len(traces)),
     )
     return {"data": traces, "layout": drawn_on}
-
-
-def _percents(share: Estimate) -> tuple[float, float | None, float | None]:
-    return 100 * (share.value or 0.0), _percent(share.low), _percent(share.high)

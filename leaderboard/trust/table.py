@@ -7,7 +7,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
-from leaderboard.pages.columns import COLON, Column, bare, counted_in
+from leaderboard.pages.columns import COLON, Column, bare, place
 from leaderboard.pages.format import NONE, counted, number, percent
 from leaderboard.pages.table import DataTable
 from leaderboard.pages.units import COEFFICIENT, COUNT, POINTS, SHARE, WHOLE, Cell, Estimate, P
@@ -433,7 +433,8 @@ def difficulty_table(content: Content) -> DataTable:
         Column("Better half of judges (%)", "strong", SHARE),
         Column("Other half (%)", "weak", SHARE),
     ]
-    return DataTable.of("Difficulty", [*columns, *counted_in("counts", bins(found[0]))], found)
+    counts = [Column[Content](name, place("counts", at)) for at, name in enumerate(bins(found[0]))]
+    return DataTable.of("Difficulty", [*columns, *counts], found)
 
 
 def bins(own: Content) -> list[str]:

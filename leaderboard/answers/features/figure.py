@@ -11,6 +11,7 @@ from leaderboard.pages.figure import (
     arms,
     by_row,
     dots,
+    forest,
     full,
     layout,
     legend,
@@ -19,7 +20,8 @@ from leaderboard.pages.figure import (
     title,
     vertical_line,
 )
-from leaderboard.pages.format import counted, number_range, percent, percent_range, signed
+from leaderboard.pages.format import counted, number_range, percent, signed
+from leaderboard.pages.units import COEFFICIENT, SHARE, Estimate
 from leaderboard.snapshots.canonical import Content
 
 OTHERS: Final = "Other models"
@@ -27,17 +29,8 @@ OTHERS: Final = "Other models"
 
 def coefficients(found: Sequence[tuple[str, Content]]) -> Figure:
     """Spearman's correlation of each row, and a line where there is none; not of those without one."""
-    known = [(name, own) for name, own in found if own["spearman"] is not None]
-    figure = by_row(
-        [name for name, _ in known],
-        [(own["spearman"], own["spearman_low"], own["spearman_high"]) for _, own in known],
-        [
-            f"{full(name)}<br>{signed(own['spearman'])} "
-            f"{number_range(own['spearman_low'], own['spearman_high'])}<br>{counted(own['n'], 'answer')}"
-            for name, own in known
-        ],
-        "Spearman’s correlation",
-    )
+    rows = ((name, Estimate.of(own, "spearman"), counted(own["n"], "answer")) for name, own in found)
+    figure = forest(COEFFICIENT, rows, "Spearman’s correlation")
     figure["layout"]["xaxis"]["range"] = [-1.05, 1.05]
     figure["layout"]["shapes"] = [vertical_line(0)]
     return figure
@@ -46,17 +39,11 @@ def coefficients(found: Sequence[tuple[str, Content]]) -> Figure:
 def pairs(content: Content) -> Figure:
     """How often each feature, and length, picks the preferred answer; a line at chance."""
     known = [(name, each["pairs"]) for name, each in rows_of(content) if has_pairs(each)]
-    figure = by_row(
-        [name for name, _ in known],
-        [_percents(found["feature"]) for _, found in known],
-        [
-            f"{full(name)}<br>{percent(found['feature']['value'])} "
-            f"{percent_range(found['feature']['low'], found['feature']['high'])}<br>"
-            f"{counted(found['feature']['n'], 'pair')}"
-            for name, found in known
-        ],
-        "Pairs picked right (%)",
+    rows = (
+        (name, Estimate.bare(found["feature"]), counted(found["feature"]["n"], "pair"))
+        for name, found in known
     )
+    figure = forest(SHARE, rows, "Pairs picked right (%)")
     figure["data"][0]["name"] = "Feature"
     figure["data"].append(
         dots(
@@ -76,11 +63,6 @@ def pairs(content: Content) -> Figure:
 
 def has_pairs(summary: Content) -> bool:
     return bool(summary["pairs"] and summary["pairs"]["feature"]["n"])
-
-
-def _percents(own: Content) -> tuple[float, float | None, float | None]:
-    low, high = (None if own[end] is None else 100 * own[end] for end in ("low", "high"))
-    return 100 * own["value"], low, high
 
 
 def scatter(content: Content) -> Figure:
@@ -125,7 +107,7 @@ def deciles(content: Content) -> Figure:
             f"{number_range(own['low'], own['high'])}<br>{counted(own['n'], 'answer')}"
             for each, own in zip(found, quality, strict=True)
         ],
-        error_y=arms([(own["value"], own["low"], own["high"]) for own in quality]),
+        error_y=arms([Estimate.bare(own) for own in quality]),
     )
     drawn_on = layout(
         xaxis={"title": title(content["feature"]["label"]), "zeroline": False},
@@ -139,7 +121,7 @@ def standings(content: Content) -> Figure:
     rows = content["standings"]
     return by_row(
         [each["contestant"] for each in rows],
-        [(each["mean"], each["mean_low"], each["mean_high"]) for each in rows],
+        [Estimate.of(each, "mean") for each in rows],
         [
             f"{full(each['contestant'])}<br>{each['mean']:.4g}<br>{counted(each['n'], 'answer')}"
             for each in rows

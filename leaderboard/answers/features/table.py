@@ -5,22 +5,20 @@ from typing import Any, Final
 
 from leaderboard.answers.features.reading import TURNS
 from leaderboard.answers.table import some_models, strength
-from leaderboard.pages.format import counted, number_range, percent, percent_range, signed
-from leaderboard.pages.guessed import guessed
+from leaderboard.pages.columns import COLON, Column, bare
+from leaderboard.pages.format import counted, signed
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.units import Cell, percent_cell
+from leaderboard.pages.units import COEFFICIENT, POINTS, SHARE, Estimate
 from leaderboard.pages.wording import correlation_word
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import FEWEST_PROMPTS
 
-COEFFICIENTS: Final = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
-WITH_QUALITY: Final = {
-    "Pearson": "Pearson r with quality",
-    "Spearman": "Spearman rho with quality",
-    "Kendall": "Kendall tau with quality",
+COEFFICIENTS: Final = {
+    "pearson": ("Pearson", "Pearson r with quality"),
+    "spearman": ("Spearman", "Spearman rho with quality"),
+    "kendall": ("Kendall", "Kendall tau with quality"),
 }
-"""What pages call the coefficients, beside those of raters."""
-PICKS: Final = {"Longer (%)": "Longer picks the preferred (%)", "Ahead (%)": "Ahead of length (points)"}
+"""Their names in files and, beside those of raters, on pages."""
 FEWEST_MODELS: Final = 3
 """Models of which an order can be like another by more than luck."""
 _VARIANTS: Final = {"released": "released code"}
@@ -50,11 +48,11 @@ def verdict(content: Content) -> tuple[str, str]:
         return f"No answer has both {name} and an opinion of {content['label']}.", ""
     if own["reason"]:
         return f"No correlation can be told of {answers(content, own['n'])}: {own['reason']}.", ""
-    ends = number_range(own["spearman_low"], own["spearman_high"])
+    found = Estimate.of(own, "spearman")
     said = (
-        f"Spearman’s correlation of {name} and {content['label']} is {signed(own['spearman'])}"
-        f"{f' ({ends})' if ends else ''} over {answers(content, own['n'])}"
-        f"{strength(own['spearman'], own['spearman_low'], own['spearman_high'], _word(own['spearman']))}"
+        f"Spearman’s correlation of {name} and {content['label']} is {COEFFICIENT.told(found)} over "
+        f"{answers(content, own['n'])}"
+        f"{strength(found, _word(own['spearman']))}"
     )
     return said, " ".join(filter(None, (_by_model(content), _picks(content))))
 
@@ -83,14 +81,9 @@ def _picks(content: Content) -> str:
         "The feature picks the preferred answer" if known else "The answer with the higher value is preferred"
     )
     return (
-        f"{picks} in {_share(own)} of {counted(own['n'], 'pair')}. "
-        f"The longer answer is preferred in {_share(pairs['length'])}; chance would be 50%."
+        f"{picks} in {SHARE.told(Estimate.bare(own))} of {counted(own['n'], 'pair')}. The longer answer is "
+        f"preferred in {SHARE.told(Estimate.bare(pairs['length']))}; chance would be 50%."
     )
-
-
-def _share(own: Content) -> str:
-    ends = percent_range(own["low"], own["high"])
-    return f"{percent(own['value'])}{f' ({ends})' if ends else ''}"
 
 
 def notes(content: Content) -> Iterator[str]:
@@ -137,32 +130,31 @@ def _is_against(own: Content, *, better: bool) -> bool:
     return low is not None and bool(high < 0 if better else low > 0)
 
 
-def _correlation_cells(own: Content) -> dict[str, Cell]:
-    cells: dict[str, Cell] = {"Answers": own["n"], "Prompts": own["prompts"]}
-    for key, label in COEFFICIENTS.items():
-        ends = {"": "", ": low": "_low", ": high": "_high"}
-        cells |= {f"{label}{end}": own[f"{key}{key_end}"] for end, key_end in ends.items()}
-    return {**cells, "Why none": own["reason"]}
-
-
-def _named_cells(name: str, own: Content) -> dict[str, Cell]:
-    return {"Feature": name, "Name": own["name"], "Variant": own["variant"], "Source": own["source"]}
+_CORRELATION: Final[Sequence[Column[Content]]] = (
+    Column("Answers", "correlation.n"),
+    Column("Prompts", "correlation.prompts"),
+    *(
+        Column[Content](name, f"correlation.{key}", COEFFICIENT, label=label, ends=COLON)
+        for key, (name, label) in COEFFICIENTS.items()
+    ),
+    Column("Why none", "correlation.reason"),
+)
+_FEATURE: Final[Sequence[Column[Content]]] = (
+    Column("Feature", "called"),
+    Column("Name", "feature.name"),
+    Column("Variant", "feature.variant"),
+    Column("Source", "feature.source"),
+)
+_MODEL: Final = Column[Content]("Model", "contestant")
 
 
 def correlations_table(content: Content) -> DataTable:
-    rows = [
-        {**_named_cells(name, each["feature"]), **_correlation_cells(each["correlation"])}
-        for name, each in rows_of(content)
-    ]
-    return guessed("Correlation of every feature", rows, WITH_QUALITY)
+    found = ({**each, "called": name} for name, each in rows_of(content))
+    return DataTable.of("Correlation of every feature", (*_FEATURE, *_CORRELATION), found)
 
 
 def models_table(content: Content) -> DataTable:
-    rows = [
-        {"Model": each["contestant"], **_correlation_cells(each["correlation"])}
-        for each in content["contestants"]
-    ]
-    return guessed("Correlation for each model", rows, WITH_QUALITY)
+    return DataTable.of("Correlation for each model", (_MODEL, *_CORRELATION), content["contestants"])
 
 
 def by_higher(content: Content) -> str:
@@ -171,63 +163,56 @@ def by_higher(content: Content) -> str:
     return f" Of {some_models(own, 'features')} it is how often the higher value is preferred." if own else ""
 
 
+_PAIRS: Final[Sequence[Column[Content]]] = (
+    *_FEATURE,
+    Column("Expected of better answers", lambda each: _SIDES[each["feature"]["higher_is_better"]]),
+    Column("Pairs", "pairs.feature.n"),
+    Column("Without a preference", "pairs.ties"),
+    Column("Picks the preferred (%)", bare("pairs.feature.value"), SHARE, ends=COLON),
+    Column("Longer (%)", bare("pairs.length.value"), SHARE, label="Longer picks the preferred", ends=COLON),
+    Column("Ahead (%)", bare("pairs.ahead.value"), POINTS, label="Ahead of length", ends=COLON),
+)
+
+
 def pairs_table(content: Content) -> DataTable:
-    rows = []
-    for name, each in rows_of(content):
-        pairs = each["pairs"]
-        if pairs is not None:
-            cells: dict[str, Cell] = {
-                "Expected of better answers": _SIDES[each["feature"]["higher_is_better"]],
-                "Pairs": pairs["feature"]["n"],
-                "Without a preference": pairs["ties"],
-            }
-            for key, label in (("feature", "Picks the preferred"), ("length", "Longer"), ("ahead", "Ahead")):
-                ends = {"": "value", ": low": "low", ": high": "high"}
-                cells |= {f"{label} (%){end}": percent_cell(pairs[key][at]) for end, at in ends.items()}
-            rows.append({**_named_cells(name, each["feature"]), **cells})
-    return guessed("How often a feature picks the preferred answer", rows, PICKS)
+    found = ({**each, "called": name} for name, each in rows_of(content) if each["pairs"] is not None)
+    return DataTable.of("How often a feature picks the preferred answer", _PAIRS, found)
+
+
+_QUALITY: Final = Column[Content]("Quality", bare("quality.value"), COEFFICIENT, ends=COLON)
+_DECILES: Final[Sequence[Column[Content]]] = (
+    Column("Part", "part"),
+    Column("From", "low"),
+    Column("To", "high"),
+    Column("Answers", "quality.n"),
+    _QUALITY,
+)
 
 
 def deciles_table(content: Content) -> DataTable:
-    rows = [
-        {
-            "Part": number,
-            "From": each["low"],
-            "To": each["high"],
-            "Answers": each["quality"]["n"],
-            "Quality": each["quality"]["value"],
-            "Quality: low": each["quality"]["low"],
-            "Quality: high": each["quality"]["high"],
-        }
-        for number, each in enumerate(content["deciles"], start=1)
-    ]
-    return guessed("Quality by value of the feature", rows)
+    found = ({**each, "part": number} for number, each in enumerate(content["deciles"], start=1))
+    return DataTable.of("Quality by value of the feature", _DECILES, found)
 
 
 def points_table(content: Content) -> DataTable:
-    rows = [
-        {"Model": content["models"][model], content["feature"]["label"]: value, "Quality": quality}
-        for value, quality, model in content["points"]
-    ]
-    return guessed("Feature and quality of answers", rows)
+    rows = ((content["models"][model], value, quality) for value, quality, model in content["points"])
+    columns = ("Model", content["feature"]["label"], "Quality")
+    return DataTable.plain("Feature and quality of answers", columns, rows)
+
+
+_STANDINGS: Final[Sequence[Column[Content]]] = (
+    _MODEL,
+    Column("Mean", "mean", label="Mean of the feature", ends=COLON),
+    Column("Answers", "n"),
+    Column("Prompts", "prompts"),
+    Column("Score from pairs", "rating", label="Bradley-Terry score"),
+)
 
 
 def standings_table(content: Content) -> DataTable:
     ratings = content["order"]["ratings"] if content["order"] else {}
-    rows = [
-        {
-            "Model": each["contestant"],
-            "Mean": each["mean"],
-            "Mean: low": each["mean_low"],
-            "Mean: high": each["mean_high"],
-            "Answers": each["n"],
-            "Prompts": each["prompts"],
-            "Score from pairs": ratings.get(each["contestant"]),
-        }
-        for each in content["standings"]
-    ]
-    words = {"Mean": "Mean of the feature", "Score from pairs": "Bradley-Terry score"}
-    return guessed("Models by their mean", rows, words)
+    found = ({**each, "rating": ratings.get(each["contestant"])} for each in content["standings"])
+    return DataTable.of("Models by their mean", _STANDINGS, found)
 
 
 def order_sentence(content: Content) -> str:
@@ -257,13 +242,9 @@ def prompt_of(weak: Content, prompts: Mapping[int, str]) -> str:
 
 
 def weakest_table(content: Content, prompts: Mapping[int, str]) -> DataTable:
-    rows = [
-        {
-            "Prompt": prompt_of(each, prompts),
-            "Model": each["contestant"],
-            content["feature"]["label"]: each["value"],
-            "Quality": each["quality"],
-        }
+    rows = (
+        (prompt_of(each, prompts), each["contestant"], each["value"], each["quality"])
         for each in content["weakest"]
-    ]
-    return guessed("Answers expected to be weakest", rows)
+    )
+    columns = ("Prompt", "Model", content["feature"]["label"], "Quality")
+    return DataTable.plain("Answers expected to be weakest", columns, rows)

@@ -14,8 +14,8 @@ from leaderboard.pages.figure import (
     TEXT_SIZE,
     Figure,
     bars,
-    by_row,
     dots,
+    forest,
     full,
     heat_map,
     layout,
@@ -30,6 +30,7 @@ from leaderboard.pages.figure import (
     wrapped,
 )
 from leaderboard.pages.format import counted, in_percent, percent, percent_range
+from leaderboard.pages.units import SHARE, Estimate
 from leaderboard.snapshots.canonical import Content
 
 RADAR: Final = (3, 12)
@@ -42,14 +43,11 @@ _LONGEST_LINE: Final = 14
 
 def shares(content: Content) -> Figure:
     """Each model in a row of its own."""
-    known = [each for each in content["contestants"] if each["drfr"] is not None]
-    figure = by_row(
-        [each["contestant"] for each in known],
-        [(100 * each["drfr"], in_percent(each["low"]), in_percent(each["high"])) for each in known],
-        [_told(each["contestant"], each) for each in known],
-        "Requirements met (%)",
+    rows = (
+        (each["contestant"], Estimate.bare(each, "drfr"), f"{each['met']:,} of {each['counted']:,}")
+        for each in content["contestants"]
     )
-    return figure
+    return forest(SHARE, rows, "Requirements met (%)")
 
 
 def _told(name: str, own: Content) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, ClassVar, Final, Self
 
 from django.db.models import QuerySet, Sum
@@ -22,15 +23,16 @@ from leaderboard.answers.requirements.beside_scores import seal as seal_scores
 from leaderboard.answers.requirements.content import OUT, Asked, seal
 from leaderboard.answers.requirements.reading import checked_texts
 from leaderboard.answers.scores.table import points, scale_words
-from leaderboard.answers.table import beside_table, order_sentence
+from leaderboard.answers.table import FROM_PAIRS, beside_table, order_sentence
 from leaderboard.models import Snapshot
+from leaderboard.pages.columns import Column
 from leaderboard.pages.figure import MOST_ON_A_PHONE, MOST_SERIES
 from leaderboard.pages.format import counted, percent, percent_range
 from leaderboard.pages.page import Panel, step
 from leaderboard.pages.rater_kinds.choices import choices, ending
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.units import percent_cell
+from leaderboard.pages.units import SHARE
 from leaderboard.pages.wording import verb
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import UnknownSettingError
@@ -38,6 +40,7 @@ from leaderboard.stats.requirement_pairs import cost_by_hour, cost_by_task
 from leaderboard.stats.requirements import MISSING
 
 MET: Final = "requirements met"
+_MET: Final = Column[Sequence[Any]]("Met (%)", itemgetter(1), SHARE, label="Requirements met")
 RULES: Final = {"exclude": "Left out", "no": "Not met", "script": "As InFoBench"}
 MOST_LISTED: Final = 10
 LARGEST_PAY: Final = 1e6
@@ -349,13 +352,12 @@ class RequirementsPage(TextsPage):
             height=step(len(content["contestants"]) * 1.4 + 4),
         )
         if self.beside:
-            title, other = "Requirements met and scores from pairs", "Score from pairs"
-            yield self._panel_beside("scores", title, self._pairs_sentence, self.beside["models"], other)
+            title, models = "Requirements met and scores from pairs", self.beside["models"]
+            yield self._panel_beside("scores", title, self._pairs_sentence, models, FROM_PAIRS)
         if self.direct and self._direct_sentence:
-            title, other = "Requirements met and text scores", "Mean text score"
-            yield self._panel_beside(
-                "text-scores", title, self._direct_sentence, self.direct["models"], other
-            )
+            title, models = "Requirements met and text scores", self.direct["models"]
+            mean = Column[Sequence[Any]]("Mean text score", lambda each: round(each[2], 2))
+            yield self._panel_beside("text-scores", title, self._direct_sentence, models, mean)
         if content["questions"]:
             yield self.make_panel(
                 "questions",
@@ -381,16 +383,16 @@ class RequirementsPage(TextsPage):
         title: str,
         sentence: str,
         models: Sequence[Sequence[Any]],
-        other: str,
+        other: Column[Sequence[Any]],
     ) -> Panel:
         met, scores = ({each[0]: each[place] for each in models} for place in (1, 2))
         return self.make_panel(
             slug,
             title,
             sentence,
-            beside_table(title, {name: percent_cell(met[name]) for name in scores}, scores, "Met (%)", other),
+            beside_table(title, models, _MET, other),
             draw=lambda: beside_figure(
-                {name: 100 * met[name] for name in scores}, scores, "Requirements met (%)", other
+                {name: 100 * met[name] for name in scores}, scores, "Requirements met (%)", other.name
             ),
             height=20,
         )

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain, count
+from typing import Final
 
 from leaderboard.answers.requirements.content import KINDS
 from leaderboard.answers.table import Lead, few_prompts, lead
 from leaderboard.pages.claim import Claim, claim
-from leaderboard.pages.format import counted, number_range, percent, percent_range, signed
-from leaderboard.pages.guessed import guessed
+from leaderboard.pages.columns import COLON, Column, bare, place
+from leaderboard.pages.format import counted, percent, percent_range
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.units import Cell, percent_cell
+from leaderboard.pages.units import COEFFICIENT, SHARE, TENTHS, Estimate
 from leaderboard.pages.wording import agreement_word
 from leaderboard.snapshots.canonical import Content
 
@@ -62,45 +63,35 @@ def notes(content: Content) -> Iterator[str]:
                 )
 
 
+_BOUNDS: Final = ("If all missing were not met (%)", "If all missing were met (%)")
+_MODELS: Final[Sequence[Column[Content]]] = (
+    Column("Model", "contestant"),
+    Column("Part", "part"),
+    Column("Met (%)", bare("drfr"), SHARE, label="Requirements met", ends=COLON),
+    Column("Requirements met", "met", label="Number met"),
+    Column("Requirements counted", "counted"),
+    Column("Requirements checked", "questions"),
+    Column("No answer", "unanswered"),
+    Column("Cannot tell", "unknown"),
+    *(Column[Content](name, place("drfr_bounds", at), SHARE) for at, name in enumerate(_BOUNDS)),
+    Column("Answers", "whole.texts"),
+    Column("Mean of answers (%)", "whole.macro", SHARE, ends=COLON),
+    Column("All met (%)", "whole.all_met", SHARE, ends=COLON),
+    Column("All required met (%)", "whole.required_met", SHARE, ends=COLON),
+)
+
+
 def models_table(content: Content) -> DataTable:
     """Every figure of every model, as a whole and by part."""
-    rows = []
+    return DataTable.of("Requirements met", _MODELS, _parts(content))
+
+
+def _parts(content: Content) -> Iterator[Content]:
     for each in content["contestants"]:
-        rows.append({"Model": each["contestant"], "Part": "All", **_cells(each), **_texts(each)})
+        yield {**each, "part": "All", "whole": each}
         for kind, name in KINDS.items():
             for part, own in each[kind].items():
-                rows.append(
-                    {"Model": each["contestant"], "Part": f"{name}: {part}", **_cells(own), **_texts({})}
-                )
-    return guessed("Requirements met", rows)
-
-
-def _cells(own: Content) -> dict[str, Cell]:
-    bounds = own["drfr_bounds"] or (None, None)
-    return {
-        "Met (%)": percent_cell(own["drfr"]),
-        "Met (%): low": percent_cell(own["low"]),
-        "Met (%): high": percent_cell(own["high"]),
-        "Requirements met": own["met"],
-        "Requirements counted": own["counted"],
-        "Requirements checked": own["questions"],
-        "No answer": own["unanswered"],
-        "Cannot tell": own["unknown"],
-        "If all missing were not met (%)": percent_cell(bounds[0]),
-        "If all missing were met (%)": percent_cell(bounds[1]),
-    }
-
-
-def _texts(own: Mapping[str, Any]) -> dict[str, Cell]:
-    names = {"macro": "Mean of answers (%)", "all_met": "All met (%)", "required_met": "All required met (%)"}
-    return {
-        "Answers": own.get("texts"),
-        **{
-            f"{label}{end}": percent_cell(own.get(name + key))
-            for name, label in names.items()
-            for key, end in (("", ""), ("_low", ": low"), ("_high", ": high"))
-        },
-    }
+                yield {**own, "contestant": each["contestant"], "part": f"{name}: {part}"}
 
 
 def parts(content: Content, kind: str) -> list[str]:
@@ -110,18 +101,25 @@ def parts(content: Content, kind: str) -> list[str]:
 
 def parts_table(content: Content, kind: str) -> DataTable:
     """The share met by part (rows) and model (columns)."""
-    rows: list[dict[str, Cell]] = []
-    for part in parts(content, kind):
-        row: dict[str, Cell] = {KINDS[kind]: part}
-        for each in content["contestants"]:
-            own = each[kind].get(part) or {}
-            name = each["contestant"]
-            row[f"{name}: met (%)"] = percent_cell(own.get("drfr"))
-            row[f"{name}: low"] = percent_cell(own.get("low"))
-            row[f"{name}: high"] = percent_cell(own.get("high"))
-            row[f"{name}: checked"] = own.get("questions")
-        rows.append(row)
-    return guessed(f"Requirements met by {KINDS[kind].lower()}", rows)
+    names = [each["contestant"] for each in content["contestants"]]
+    found = [
+        {"part": part, "by": [each[kind].get(part) for each in content["contestants"]]}
+        for part in parts(content, kind)
+    ]
+    columns = [Column[Content](KINDS[kind], "part"), *chain.from_iterable(map(_of_model, names, count()))]
+    return DataTable.of(f"Requirements met by {KINDS[kind].lower()}", columns, found)
+
+
+def _of_model(name: str, at: int) -> Iterator[Column[Content]]:
+    yield Column(
+        f"{name}: met (%)",
+        lambda row: Estimate.bare(row["by"][at], "drfr"),
+        SHARE,
+        label="requirements met",
+        over=name,
+        ends=(f"{name}: low", f"{name}: high"),
+    )
+    yield Column(f"{name}: checked", lambda row: (row["by"][at] or {}).get("questions"), over=name)
 
 
 @dataclass(frozen=True)
@@ -134,25 +132,23 @@ class Line:
     address: str
 
 
+_QUESTIONS: Final[Sequence[Column[Content]]] = (
+    Column("Requirement", "text"),
+    Column("Prompt", "prompt"),
+    Column("Set", "subset"),
+    Column("Place", "position"),
+    Column("Kinds", lambda each: ", ".join(each["labels"])),
+    Column("Answers", "texts"),
+    Column("Met", "met", label="Number met"),
+    Column("Met (%)", "share", SHARE, label="Requirements met"),
+    Column("Tells models apart", lambda each: "yes" if each["tells_apart"] else "no"),
+    Column("Contested", lambda each: "yes" if each["contested"] else "no"),
+)
+
+
 def questions_table(content: Content, texts: Sequence[str]) -> DataTable:
-    return guessed(
-        "Requirements",
-        [
-            {
-                "Requirement": text,
-                "Prompt": each["prompt"],
-                "Set": each["subset"],
-                "Place": each["position"],
-                "Kinds": ", ".join(each["labels"]),
-                "Answers": each["texts"],
-                "Met": each["met"],
-                "Met (%)": percent_cell(each["share"]),
-                "Tells models apart": "yes" if each["tells_apart"] else "no",
-                "Contested": "yes" if each["contested"] else "no",
-            }
-            for each, text in zip(content["questions"], texts, strict=True)
-        ],
-    )
+    found = ({**each, "text": text} for each, text in zip(content["questions"], texts, strict=True))
+    return DataTable.of("Requirements", _QUESTIONS, found)
 
 
 def people_sentence(agreement: Content, by_scores: Content | None = None) -> str:
@@ -178,68 +174,56 @@ def people_sentence(agreement: Content, by_scores: Content | None = None) -> str
 
 
 def _kappa(agreement: Content) -> str:
-    low, high = (agreement[f"fleiss_unmirrored_{end}"] for end in ("low", "high"))
-    ends = number_range(low, high)
-    return f"{signed(agreement['fleiss_unmirrored'])}{f' ({ends})' if ends else ''}"
+    return COEFFICIENT.told(Estimate.of(agreement, "fleiss_unmirrored"))
+
+
+_MEASURES: Final = {
+    "Fleiss’ kappa, as published": "fleiss_unmirrored",
+    "Fleiss’ kappa": "fleiss",
+    "Krippendorff’s alpha, as published": "alpha_verdict_unmirrored",
+    "Krippendorff’s alpha": "alpha_verdict",
+}
+_PEOPLE: Final[Sequence[Column[Content]]] = (
+    Column("Measure", "measure"),
+    Column("Value", "value", COEFFICIENT, ends=COLON),
+    Column("Pairs", "pairs"),
+    Column("People", "raters"),
+    Column("Prompts", "prompts"),
+)
 
 
 def people_table(agreement: Content, by_scores: Content | None = None) -> DataTable:
-    known = {
-        "Fleiss’ kappa, as published": "fleiss_unmirrored",
-        "Fleiss’ kappa": "fleiss",
-        "Krippendorff’s alpha, as published": "alpha_verdict_unmirrored",
-        "Krippendorff’s alpha": "alpha_verdict",
-    }
-    rows: list[dict[str, Cell]] = [
-        {
-            "Measure": f"{label}{by}",
-            "Value": found[name],
-            "Value: low": found[f"{name}_low"],
-            "Value: high": found[f"{name}_high"],
-            "Pairs": found["pairs"],
-            "People": found["raters"],
-            "Prompts": found["prompts"],
-        }
+    rows = (
+        {**found, "measure": f"{label}{by}", "value": Estimate.of(found, name)}
         for by, found in (("", agreement), (", by text scores", by_scores))
         if found
-        for label, name in known.items()
-    ]
-    return guessed("How far people agree", rows)
+        for label, name in _MEASURES.items()
+    )
+    return DataTable.of("How far people agree", _PEOPLE, rows)
 
 
 def levels_table(agreement: Content) -> DataTable:
     """How many requirements people contest on how many models' answers."""
-    return guessed(
-        "How contested requirements are",
-        [
-            {"Models on whose answers people disagree": level, "Requirements": n}
-            for level, n in enumerate(agreement["disagreement"])
-        ],
-    )
+    columns = ("Models on whose answers people disagree", "Requirements")
+    return DataTable.plain("How contested requirements are", columns, enumerate(agreement["disagreement"]))
+
+
+_SOURCES: Final[Sequence[Column[Content]]] = (
+    Column("Raters", lambda each: each["label"] + (" (compared with)" if each["is_gold"] else "")),
+    Column("Rater count", "raters", label="Raters"),
+    Column("Answers", "answers"),
+    Column("Minutes", "minutes", TENTHS),
+    Column("Cost", "cost"),
+    Column("Same answer (%)", bare("beside.accuracy.value"), SHARE, ends=COLON),
+    Column("WPLD", "beside.distance.wpld", COEFFICIENT, ends=COLON),
+    *(Column[Content](f"PLD {at} (%)", place("beside.distance.pld", at), SHARE) for at in range(3)),
+)
 
 
 def sources_table(sources: Content, costs: Mapping[str, float | None]) -> DataTable:
-    rows: list[dict[str, Cell]] = []
-    for each in sources["rows"]:
-        apart, right = each["distance"], each["accuracy"]
-        pld = apart["pld"] or (None, None, None)
-        gold = each["is_gold"]
-        rows.append(
-            {
-                "Raters": each["label"] + (" (compared with)" if gold else ""),
-                "Rater count": each["raters"],
-                "Answers": each["answers"],
-                "Minutes": None if each["minutes"] is None else round(each["minutes"], 1),
-                "Cost": costs.get(each["rater"]),
-                "Same answer (%)": None if gold else percent_cell(right["value"]),
-                "Same answer (%): low": None if gold else percent_cell(right["low"]),
-                "Same answer (%): high": None if gold else percent_cell(right["high"]),
-                "WPLD": None if gold else apart["wpld"],
-                "WPLD: low": None if gold else apart["wpld_low"],
-                "WPLD: high": None if gold else apart["wpld_high"],
-                "PLD 0 (%)": None if gold else percent_cell(pld[0]),
-                "PLD 1 (%)": None if gold else percent_cell(pld[1]),
-                "PLD 2 (%)": None if gold else percent_cell(pld[2]),
-            }
-        )
-    return guessed("Raters side by side", rows)
+    """Raters beside those that they are compared with, which have nothing beside themselves."""
+    rows = (
+        {**each, "cost": costs.get(each["rater"]), "beside": None if each["is_gold"] else each}
+        for each in sources["rows"]
+    )
+    return DataTable.of("Raters side by side", _SOURCES, rows)

@@ -11,9 +11,9 @@ from leaderboard.pages.figure import (
     Figure,
     arms,
     bars,
-    by_row,
     colour_bar,
     dots,
+    forest,
     full,
     heat_map,
     kinds_axis,
@@ -31,6 +31,7 @@ from leaderboard.pages.figure import (
     wrapped,
 )
 from leaderboard.pages.format import counted, number_range, signed
+from leaderboard.pages.units import COEFFICIENT, Estimate
 from leaderboard.snapshots.canonical import Content
 
 MOST_NUMBERED: Final = 12
@@ -39,17 +40,11 @@ MOST_NUMBERED: Final = 12
 
 def means(content: Content) -> Figure:
     """Each model in a row of its own."""
-    known = [each for each in content["contestants"] if each["mean"] is not None]
-    return by_row(
-        [each["contestant"] for each in known],
-        [(each["mean"], each["mean_low"], each["mean_high"]) for each in known],
-        [
-            f"{full(each['contestant'])}<br>{signed(each['mean'])} "
-            f"{number_range(each['mean_low'], each['mean_high'])}<br>{counted(each['n'], 'score')}"
-            for each in known
-        ],
-        "Mean text score",
+    rows = (
+        (each["contestant"], Estimate.of(each, "mean"), counted(each["n"], "score"))
+        for each in content["contestants"]
     )
+    return forest(COEFFICIENT, rows, "Mean text score")
 
 
 def distribution(content: Content) -> Figure:
@@ -105,16 +100,8 @@ def agreement(content: Content, ceiling: float | None) -> Figure:
     """Pearson's correlation of every two kinds of raters, and a line where people agree with each other."""
     known = [(name, each) for name, each in pairs_of_raters(content) if each["pearson"] is not None]
     names = [name for name, _ in known]
-    figure = by_row(
-        names,
-        [(each["pearson"], each["pearson_low"], each["pearson_high"]) for _, each in known],
-        [
-            f"{full(name)}<br>{signed(each['pearson'])} "
-            f"{number_range(each['pearson_low'], each['pearson_high'])}<br>{counted(each['texts'], 'answer')}"
-            for name, each in known
-        ],
-        "Pearson’s correlation",
-    )
+    rows = [(name, Estimate.of(each, "pearson"), counted(each["texts"], "answer")) for name, each in known]
+    figure = forest(COEFFICIENT, rows, "Pearson’s correlation")
     lows = (end for _, each in known for end in (each["pearson"], each["pearson_low"]) if end is not None)
     figure["layout"]["xaxis"]["range"] = [min(0.0, *lows) - 0.05, 1.05]
     figure["layout"]["yaxis"]["ticktext"] = kinds_axis(names)["ticktext"]

@@ -19,6 +19,7 @@ from leaderboard.answers.scores import figure, table
 from leaderboard.answers.scores.content import Asked, seal
 from leaderboard.answers.table import beside_table, order_sentence
 from leaderboard.models import Snapshot
+from leaderboard.pages.columns import Column
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.format import NONE, counted, number_range, signed
 from leaderboard.pages.page import Panel, step
@@ -174,10 +175,8 @@ class ScoresPage(TextsPage):
                 self._order,
                 beside_table(
                     "Text scores and scores from pairs",
-                    {model: round(value, 4) for model, value in own.items()},
-                    scores,
-                    OWN,
-                    "Score from pairs",
+                    self.beside["models"],
+                    Column(OWN, lambda each: round(each[1], 4), label="Above average"),
                 ),
                 draw=lambda: beside_figure(own, scores, OWN, "Elo score"),
                 height=20,

@@ -1,33 +1,25 @@
 """Text scores, in words and tables."""
 
-from collections.abc import Iterator, Mapping
-from itertools import pairwise
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
+from typing import Final
 
 from leaderboard.answers.table import Lead, few_prompts, lead, some_models, strength
+from leaderboard.pages.columns import COLON, Column, bare, place
 from leaderboard.pages.format import NONE, counted, number_range, signed
-from leaderboard.pages.guessed import guessed
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.units import Cell, percent_cell
+from leaderboard.pages.units import COEFFICIENT, SHARE, Estimate
 from leaderboard.pages.wording import correlation_word, enumerated
 from leaderboard.snapshots.canonical import Content
 
 COEFFICIENTS: Final = {
-    "pearson": "Pearson",
-    "spearman": "Spearman",
-    "kendall": "Kendall",
-    "icc": "ICC",
-    "alpha": "Alpha",
+    "pearson": ("Pearson", "Pearson r of scores"),
+    "spearman": ("Spearman", "Spearman rho of scores"),
+    "kendall": ("Kendall", "Kendall tau of scores"),
+    "icc": ("ICC", "ICC of scores"),
+    "alpha": ("Alpha", "Alpha of scores"),
 }
-OF_SCORES: Final = {
-    "Pearson": "Pearson r of scores",
-    "Spearman": "Spearman rho of scores",
-    "Kendall": "Kendall tau of scores",
-    "ICC": "ICC of scores",
-    "Alpha": "Alpha of scores",
-}
-"""What pages call the coefficients, beside those of pairs."""
-MEAN: Final = {"Mean": "Mean text score"}
+"""Their names in files and, beside those of pairs, on pages."""
 PEOPLE_AMONG: Final = "One person and the others"
 
 
@@ -106,50 +98,41 @@ def edges_of(content: Content) -> list[float]:
     return next((list(each["edges"]) for each in content["raters"]), [])
 
 
-def _ends(label: str, own: Mapping[str, Any], name: str) -> dict[str, Cell]:
-    keys = {"": "", ": low": "_low", ": high": "_high"}
-    return {f"{label}{end}": own.get(f"{name}{key}") for end, key in keys.items()}
+_MEAN: Final = Column[Content]("Mean", "mean", COEFFICIENT, label="Mean text score", ends=COLON)
+_USE: Final[Sequence[Column[Content]]] = (
+    Column("Standard deviation", "sd", label="SD"),
+    Column("Scores", "n"),
+    Column("Prompts", "prompts"),
+    Column("No score", "unscored"),
+)
+_MODELS: Final[Sequence[Column[Content]]] = (
+    Column("Model", "contestant"),
+    Column("Rank", "rank"),
+    Column("Best possible rank", "rank_ub", label="Best rank by intervals"),
+    Column("Group", "group"),
+    _MEAN,
+    Column("Above average", "above_average", COEFFICIENT, ends=COLON),
+    *_USE,
+)
 
 
 def models_table(content: Content, edges: list[float]) -> DataTable:
-    rows = [
-        {
-            "Model": each["contestant"],
-            "Rank": each["rank"],
-            "Best possible rank": each["rank_ub"],
-            "Group": each["group"],
-            **_ends("Mean", each, "mean"),
-            **_ends("Above average", each, "above_average"),
-            "Standard deviation": each["sd"],
-            "Scores": each["n"],
-            "Prompts": each["prompts"],
-            "No score": each["unscored"],
-            **{f"Score {name}": n for name, n in zip(bins(edges), each["counts"], strict=True)},
-        }
-        for each in content["contestants"]
-    ]
-    words = {**MEAN, "Best possible rank": "Best rank by intervals"}
-    return guessed("Text scores by model", rows, words)
+    counts = [Column[Content](f"Score {name}", place("counts", at)) for at, name in enumerate(bins(edges))]
+    return DataTable.of("Text scores by model", [*_MODELS, *counts], content["contestants"])
 
 
 def raters_table(content: Content) -> DataTable:
     """How each kind of raters uses the scale."""
-    rows = []
-    for each in content["raters"]:
-        shares = [percent_cell(n / each["n"] if each["n"] else None) for n in each["counts"]]
-        named = zip(bins(each["edges"]), shares, strict=True)
-        rows.append(
-            {
-                "Raters": each["label"],
-                **_ends("Mean", each, "mean"),
-                "Standard deviation": each["sd"],
-                "Scores": each["n"],
-                "Prompts": each["prompts"],
-                "No score": each["unscored"],
-                **{f"Score {name} (%)": share for name, share in named},
-            }
-        )
-    return guessed("How raters use the scale", rows, MEAN)
+    found = [
+        {**each, "shares": [n / each["n"] if each["n"] else None for n in each["counts"]]}
+        for each in content["raters"]
+    ]
+    shares = [
+        Column[Content](f"Score {name} (%)", place("shares", at), SHARE)
+        for at, name in enumerate(bins(edges_of(content)))
+    ]
+    columns = [Column[Content]("Raters", "label"), _MEAN, *_USE, *shares]
+    return DataTable.of("How raters use the scale", columns, found)
 
 
 def pairs_of_raters(content: Content) -> list[tuple[str, Content]]:
@@ -164,15 +147,22 @@ def pairs_of_raters(content: Content) -> list[tuple[str, Content]]:
     return [*found, *([(PEOPLE_AMONG, people)] if people and people["texts"] else [])]
 
 
+_AGREEMENT: Final[Sequence[Column[Content]]] = (
+    Column("Raters", "name"),
+    Column("Answers", "texts"),
+    Column("Prompts", "prompts"),
+    *(
+        Column[Content](name, key, COEFFICIENT, label=label, ends=COLON)
+        for key, (name, label) in COEFFICIENTS.items()
+    ),
+    Column("First scores higher by", "difference", COEFFICIENT, ends=COLON),
+    Column("Why none", "reason"),
+)
+
+
 def agreement_table(content: Content) -> DataTable:
-    rows = []
-    for name, each in pairs_of_raters(content):
-        row: dict[str, Cell] = {"Raters": name, "Answers": each["texts"], "Prompts": each["prompts"]}
-        for key, label in COEFFICIENTS.items():
-            row |= _ends(label, each, key)
-        row |= _ends("First scores higher by", each, "difference")
-        rows.append({**row, "Why none": each["reason"]})
-    return guessed("Raters on the same answers", rows, OF_SCORES)
+    found = ({**each, "name": name} for name, each in pairs_of_raters(content))
+    return DataTable.of("Raters on the same answers", _AGREEMENT, found)
 
 
 def agreement_sentences(content: Content) -> Iterator[str]:
@@ -187,24 +177,22 @@ def agreement_sentences(content: Content) -> Iterator[str]:
     if known:
         each = known[0]
         other = each["other"] if each["one"] == asked else each["one"]
-        ends = number_range(each["pearson_low"], each["pearson_high"])
         yield (
-            f"Pearson’s correlation of {label[asked]} and {label[other]} is {signed(each['pearson'])}"
-            f"{f' ({ends})' if ends else ''} on {counted(each['texts'], 'answer')}{_strength(each)}"
+            f"Pearson’s correlation of {label[asked]} and {label[other]} is {_pearson(each)} on "
+            f"{counted(each['texts'], 'answer')}{_strength(each)}"
         )
     people = content["people"]
     if people and people["pearson"] is not None:
-        ends = number_range(people["pearson_low"], people["pearson_high"])
-        yield (
-            f"{'That' if known else 'Pearson’s correlation'} of a person and the mean of the others is "
-            f"{signed(people['pearson'])}"
-            f"{f' ({ends})' if ends else ''}."
-        )
+        that = "That" if known else "Pearson’s correlation"
+        yield f"{that} of a person and the mean of the others is {_pearson(people)}."
+
+
+def _pearson(found: Content) -> str:
+    return COEFFICIENT.told(Estimate.of(found, "pearson"))
 
 
 def _strength(found: Content) -> str:
-    value = found["pearson"]
-    return strength(value, found["pearson_low"], found["pearson_high"], correlation_word(value))
+    return strength(Estimate.of(found, "pearson"), correlation_word(found["pearson"]))
 
 
 LENGTH: Final = {"within_prompt": "All differences", "alike": "Without those between models"}
@@ -219,29 +207,25 @@ def slopes(content: Content, kind: str) -> list[tuple[str, Content]]:
     return [(label, slope) for label, slope in found if slope and slope["slope"] is not None]
 
 
+def _slope(label: str, path: str) -> Iterator[Column[Content]]:
+    yield Column(label, bare(f"{path}.slope"), COEFFICIENT, ends=COLON)
+    yield Column(f"{label}: correlation", f"{path}.correlation", COEFFICIENT, over=label)
+    yield Column(f"{label}: scores", f"{path}.n", over=label)
+
+
+_LENGTH: Final[Sequence[Column[Content]]] = (
+    Column("Raters", "label"),
+    *chain.from_iterable(_slope(label, f"length.{kind}") for kind, label in LENGTH.items()),
+)
+_DRIFT: Final[Sequence[Column[Content]]] = (Column("Raters", "label"), *_slope("Change", "drift"))
+
+
 def length_table(content: Content) -> DataTable:
-    rows = []
-    for each in content["raters"]:
-        row: dict[str, Cell] = {"Raters": each["label"]}
-        for kind, label in LENGTH.items():
-            row |= _slope(label, each["length"][kind])
-        rows.append(row)
-    return guessed("Points for an answer twice as long", rows)
+    return DataTable.of("Points for an answer twice as long", _LENGTH, content["raters"])
 
 
 def drift_table(content: Content) -> DataTable:
-    rows = [{"Raters": each["label"], **_slope("Change", each["drift"])} for each in content["raters"]]
-    return guessed("Points from the first score to the last", rows)
-
-
-def _slope(label: str, own: Content) -> dict[str, Cell]:
-    return {
-        label: own["slope"],
-        f"{label}: low": own["low"],
-        f"{label}: high": own["high"],
-        f"{label}: correlation": own["correlation"],
-        f"{label}: scores": own["n"],
-    }
+    return DataTable.of("Points from the first score to the last", _DRIFT, content["raters"])
 
 
 def slope_sentence(found: list[tuple[str, Content]], more: str, less: str) -> str:
