@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+from leaderboard.pages.columns import Column, bare
 from leaderboard.pages.format import counted
-from leaderboard.pages.guessed import guessed
 from leaderboard.pages.table import DataTable
 from leaderboard.pages.wording import enumerated, paragraph
 from leaderboard.snapshots.canonical import Content
@@ -18,31 +18,31 @@ HARDLY: Final = 0.1
 """A judge that makes people's pairs count like less than this share more hardly helps."""
 
 _MOST_NAMED: Final = 4
-_PLACE: Final = ("rating", "low", "high")
+
+
+_BIAS: Final = "Judge’s bias"
 
 
 def anchored_table(content: Content) -> DataTable:
     """A row for each contestant, by rank."""
     groups = len({row["component"] for row in content["standings"]} - {None}) > 1
-    return guessed(
-        f"People as the anchor of {', '.join(content['judges'])}",
-        (
-            {
-                "Contestant": row["contestant"],
-                **({"Group": None if row["component"] is None else row["component"] + 1} if groups else {}),
-                "Rank": row["rank"],
-                "Rank (UB)": row["rank_ub"],
-                **{
-                    f"{label}: {what}": (row[key] if key else row)[what]
-                    for key, label in ESTIMATES.items()
-                    for what in _PLACE
-                },
-                **{f"Judge’s bias: {what}": row["bias"][what] for what in _PLACE},
-                "Effective votes": row["effective_votes"],
-            }
-            for row in content["standings"]
-        ),
-    )
+    group = Column[Content]("Group", lambda row: None if row["component"] is None else row["component"] + 1)
+    columns: list[Column[Content]] = [
+        Column("Contestant", "contestant", label="Model"),
+        *([group] if groups else []),
+        Column("Rank", "rank"),
+        Column("Rank (UB)", "rank_ub", label="Best rank by intervals"),
+        *(_estimate(f"{key}.rating" if key else "rating", label) for key, label in ESTIMATES.items()),
+        _estimate("bias.rating", _BIAS),
+        Column("Effective votes", "effective_votes", label="Effective ratings"),
+    ]
+    caption = f"People as the anchor of {', '.join(content['judges'])}"
+    return DataTable.of(caption, columns, content["standings"])
+
+
+def _estimate(path: str, over: str) -> Column[Content]:
+    ends = f"{over}: low", f"{over}: high"
+    return Column(f"{over}: rating", bare(path), label="score", over=over, ends=ends)
 
 
 def boards(content: Content) -> list[tuple[str, Content]]:

@@ -1,13 +1,14 @@
 """Tables of lengths of texts, ratings per pair, and replies without a rating."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final
 
+from leaderboard.pages.columns import Column, place
 from leaderboard.pages.format import counted
-from leaderboard.pages.guessed import guessed_rows
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.units import Cell
+from leaderboard.pages.units import PERCENT, PLAIN, TENTHS, Cell
 from leaderboard.snapshots.canonical import Content
 
 LENGTHS: Final = {
@@ -72,38 +73,55 @@ def length_words(measure: str, tokenizer: str) -> str:
     return f"Length in {LENGTHS[measure]}" + (f" of {tokenizer}" if measure == "tokens" else "")
 
 
+def _rounded(value: float | None) -> Cell:
+    if value is None:
+        return None
+    return int(value) if value == int(value) else round(value, 1)
+
+
+_ROUNDED: Final = replace(PLAIN, cell=_rounded)
+_NUMBERS: Final[Sequence[Column[TextLengths]]] = [
+    Column(name, key, _ROUNDED) for key, name in zip(_SUMMARY, _COLUMNS, strict=True)
+]
+_PART: Final = Column[TextLengths]("Part", "part")
+_TEXTS: Final = Column[TextLengths]("Texts", lambda one: TEXTS[one.what])
+
+
 def lengths_table(lengths: Sequence[TextLengths], caption: str) -> DataTable:
-    rows = (
-        (one.part, TEXTS[one.what], *(_rounded(getattr(one, name)) for name in _SUMMARY)) for one in lengths
-    )
-    return guessed_rows(caption, ("Part", "Texts", *_COLUMNS), tuple(rows))
+    return DataTable.of(caption, (_PART, _TEXTS, *_NUMBERS), lengths)
 
 
 def all_lengths_table(content: Content) -> DataTable:
-    rows = (
-        (one.part, one.prompts, TEXTS[one.what], noun, *(_rounded(getattr(one, name)) for name in _SUMMARY))
+    columns: list[Column[TextLengths]] = [
+        *(_PART, Column("Prompts", "prompts"), _TEXTS),
+        Column("Measure", lambda one: LENGTHS[one.measure]),
+        *_NUMBERS,
+    ]
+    found = chain.from_iterable(text_lengths(content, measure) for measure in LENGTHS)
+    return DataTable.of(f"Lengths of texts. Tokens: {content['tokenizer']}", columns, found)
+
+
+_OF_MODELS: Final[Sequence[Column[Content]]] = (
+    Column(
+        "Contestant",
+        lambda row: row["contestant"] + (" (retired)" if row["retired"] else ""),
+        label="Model",
+    ),
+    Column("Kind", lambda row: "people" if row["kind"] == "people" else "model"),
+    Column("Completions", "completions", label="Answers"),
+    Column("Empty", "empty"),
+    Column("Unknown", "unknown"),
+    *(
+        Column[Content](f"{label} {noun}", f"{measure}_{key}", TENTHS)
         for measure, noun in LENGTHS.items()
-        for one in text_lengths(content, measure)
-    )
-    columns = ("Part", "Prompts", "Texts", "Measure", *_COLUMNS)
-    return guessed_rows(f"Lengths of texts. Tokens: {content['tokenizer']}", columns, tuple(rows))
+        for key, label in (("mean", "Mean"), ("sd", "SD"))
+    ),
+)
 
 
 def text_contestants_table(content: Content) -> DataTable:
-    rows = (
-        (
-            row["contestant"] + (" (retired)" if row["retired"] else ""),
-            "people" if row["kind"] == "people" else "model",
-            *(row[name] for name in ("completions", "empty", "unknown")),
-            *(_in_tenths(row[f"{measure}_{name}"]) for measure in LENGTHS for name in ("mean", "sd")),
-        )
-        for row in content["contestants"]
-    )
-    lengths = (
-        f"{'Mean' if name == 'mean' else 'SD'} {noun}" for noun in LENGTHS.values() for name in ("mean", "sd")
-    )
-    columns = ("Contestant", "Kind", "Completions", "Empty", "Unknown", *lengths)
-    return guessed_rows(f"Answers of each model. Tokens: {content['tokenizer']}", columns, tuple(rows))
+    caption = f"Answers of each model. Tokens: {content['tokenizer']}"
+    return DataTable.of(caption, _OF_MODELS, content["contestants"])
 
 
 def times_named(content: Content) -> list[str]:
@@ -119,40 +137,38 @@ def coverage_table(content: Content) -> DataTable:
         for row in content["coverage"]
     )
     columns = ("Raters", "Ratings", *(f"{each} rating{'' if each == '1' else 's'}" for each in times))
-    return guessed_rows(f"Pairs by ratings, {counted(content['pairs'], 'pair')} in all", columns, tuple(rows))
+    return DataTable.plain(f"Pairs by ratings, {counted(content['pairs'], 'pair')} in all", columns, rows)
 
 
 def unscored_table(content: Content) -> DataTable:
     reasons = sorted({reason for row in content["unscored"] for reason in row["reasons"]})
-    rows = []
-    for row in content["unscored"]:
-        total, identical = sum(row["reasons"].values()), row.get("identical", 0)
-        replies = row["comparisons"] - identical
-        share = round(100 * total / replies, 2) if replies else None
-        by_reason = (row["reasons"].get(one, 0) for one in reasons)
-        rows.append((row["label"], replies, total, share, *by_reason, identical))
-    columns = (
-        "Raters",
-        "Replies",
-        "Unscored",
-        "Share, %",
-        *(one.replace("_", " ").capitalize() for one in reasons),
-        "Identical texts",
-    )
-    return guessed_rows("Pairs not rated", columns, tuple(rows))
+    columns: list[Column[Content]] = [
+        Column("Raters", "label"),
+        Column("Replies", "replies"),
+        Column("Unscored", "total", label="Replies not rated"),
+        Column("Share, %", "share", PERCENT, label="Not rated"),
+        *(
+            Column[Content](reason.replace("_", " ").capitalize(), place("by_reason", at))
+            for at, reason in enumerate(reasons)
+        ),
+        Column("Identical texts", "identical"),
+    ]
+    return DataTable.of("Pairs not rated", columns, (_unscored(row, reasons) for row in content["unscored"]))
+
+
+def _unscored(row: Content, reasons: Sequence[str]) -> Content:
+    total, identical = sum(row["reasons"].values()), row.get("identical", 0)
+    replies = row["comparisons"] - identical
+    return {
+        "label": row["label"],
+        "replies": replies,
+        "total": total,
+        "share": 100 * total / replies if replies else None,
+        "by_reason": [row["reasons"].get(reason, 0) for reason in reasons],
+        "identical": identical,
+    }
 
 
 def left_out_table(reasons: Mapping[str, int]) -> DataTable:
-    return guessed_rows(
-        "Rows of imported files that were left out", ("Reason", "Rows"), tuple(reasons.items())
-    )
-
-
-def _in_tenths(value: float | None) -> Cell:
-    return None if value is None else round(value, 1)
-
-
-def _rounded(value: float | None) -> Cell:
-    if value is None:
-        return None
-    return int(value) if value == int(value) else round(value, 1)
+    columns = ("Reason", "Rows")
+    return DataTable.plain("Rows of imported files that were left out", columns, reasons.items())

@@ -1,14 +1,14 @@
 """Tables of two contestants head to head."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.head_to_head.verdict import Decision
+from leaderboard.pages.columns import Column, bare
 from leaderboard.pages.format import number
-from leaderboard.pages.guessed import guessed
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.units import percent_cell
+from leaderboard.pages.units import SHARE, Estimate
 from leaderboard.snapshots.canonical import Content
 
 
@@ -55,26 +55,43 @@ def lines(content: Content, rows: Sequence[Mapping[str, Any]], margin: float, ev
 def lines_table(
     caption: str, heading: str, rows: Sequence[Line], level: float, every_look: bool
 ) -> DataTable:
-    def cells() -> Iterator[dict[str, Any]]:
-        for row in rows:
-            low, high = row.share_ends(every_look)
-            ends = (row.decision and row.decision.ends) or (None, None)
-            yield {
-                heading: row.label,
-                "Verdict": str(row.decision.verdict).capitalize() if row.decision else "Not comparable",
-                "Difference: points": round(row.decision.points, 2) if row.decision else None,
-                f"Difference: low ({level:g} %)": None if ends[0] is None else round(ends[0], 2),
-                f"Difference: high ({level:g} %)": None if ends[1] is None else round(ends[1], 2),
-                "Against each other: games": row.own.get("games"),
-                "Against each other: wins": row.own.get("wins"),
-                "Against each other: ties": row.own.get("ties"),
-                "Against each other: losses": row.own.get("losses"),
-                "Share of points: %": percent_cell(row.share.get("value")),
-                f"Share of points: low ({level:g} %)": percent_cell(low),
-                f"Share of points: high ({level:g} %)": percent_cell(high),
-            }
+    against = "Against each other"
+    columns: list[Column[Line]] = [
+        Column(heading, "label"),
+        Column("Verdict", lambda row: _verdict(row.decision)),
+        Column(
+            "Difference: points",
+            lambda row: _points(row.decision),
+            label="Score difference",
+            ends=_ends("Difference", level),
+        ),
+        Column(f"{against}: games", "own.games", label="ratings", over=against),
+        Column(f"{against}: wins", "own.wins", over=against),
+        Column(f"{against}: ties", "own.ties", over=against),
+        Column(f"{against}: losses", "own.losses", over=against),
+        Column(
+            "Share of points: %",
+            lambda row: Estimate(row.share.get("value"), *row.share_ends(every_look)),
+            SHARE,
+            label="Win share",
+            ends=_ends("Share of points", level),
+        ),
+    ]
+    return DataTable.of(caption, columns, rows)
 
-    return guessed(caption, cells(), {"Difference: points": "Score difference"})
+
+def _ends(name: str, level: float) -> tuple[str, str]:
+    return f"{name}: low ({level:g} %)", f"{name}: high ({level:g} %)"
+
+
+def _verdict(decision: Decision | None) -> str:
+    return str(decision.verdict).capitalize() if decision else "Not comparable"
+
+
+def _points(decision: Decision | None) -> Estimate:
+    if decision is None:
+        return Estimate()
+    return Estimate(*(round(each, 2) for each in (decision.points, *(decision.ends or ()))))
 
 
 WHAT = {"position": "Position", "length": "Length", "category": "Category"}
@@ -117,22 +134,16 @@ def drivers(content: Content) -> list[Driver]:
 
 
 def drivers_table(caption: str, rows: Sequence[Driver], level: float) -> DataTable:
-    return guessed(
-        caption,
-        (
-            {
-                "What": WHAT[row.what],
-                "Part": row.one,
-                "Games": row.split["one"]["n"],
-                "Share %": percent_cell(row.split["one"]["value"]),
-                "Other part": row.other,
-                "Other games": row.split["other"]["n"],
-                "Other share %": percent_cell(row.split["other"]["value"]),
-                "Difference: %": percent_cell(row.apart["value"]),
-                f"Difference: low ({level:g} %)": percent_cell(row.apart["low"]),
-                f"Difference: high ({level:g} %)": percent_cell(row.apart["high"]),
-            }
-            for row in rows
+    columns: list[Column[Driver]] = [
+        Column("What", lambda row: WHAT[row.what]),
+        Column("Part", "one"),
+        Column("Games", "split.one.n", label="Ratings"),
+        Column("Share %", "split.one.value", SHARE, label="Win share"),
+        Column("Other part", "other"),
+        Column("Other games", "split.other.n", label="Other ratings"),
+        Column("Other share %", "split.other.value", SHARE, label="Other win share"),
+        Column(
+            "Difference: %", bare("apart.value"), SHARE, over="Difference", ends=_ends("Difference", level)
         ),
-        {"Difference: %": "Difference of win shares (points)"},
-    )
+    ]
+    return DataTable.of(caption, columns, rows)

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Final
 
+from leaderboard.pages.columns import Column
 from leaderboard.pages.format import NONE, counted, in_points, number, signed
-from leaderboard.pages.guessed import guessed_rows
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.units import Cell
+from leaderboard.pages.units import Estimate
 from leaderboard.raters.agreement.table import PEARSON_WITH_MEAN, same_category
 from leaderboard.raters.bias.table import unscored_words
 from leaderboard.snapshots.canonical import Content
@@ -327,17 +328,15 @@ def _cost(own: Content | None, key: str) -> Measured:
 
 def lines_table(caption: str, content: Content, shown: Sequence[Line]) -> DataTable:
     """Lines as plain numbers with both ends and what is said of n."""
-    columns = ("Measure", "Unit", *(f"{label}{end}" for label in _labels(content) for end in _ENDS))
-    rows = tuple((line.name, line.unit, *_plain(line)) for line in shown)
-    return guessed_rows(caption, columns, rows)
+    columns = chain.from_iterable(map(_of_rater, count(), _labels(content)))
+    return DataTable.of(caption, [Column[Line]("Measure", "name"), Column("Unit", "unit"), *columns], shown)
 
 
-_ENDS: Final = ("", ", low", ", high", ", about")
+def _of_rater(at: int, label: str) -> Iterator[Column[Line]]:
+    def read(line: Line) -> Estimate:
+        found, times = line.cells[at], 100 if line.form is percent else 1
+        numbers = (found.value, found.low, found.high)
+        return Estimate(*(None if each is None else round(times * each, 6) for each in numbers))
 
-
-def _plain(line: Line) -> Iterator[Cell]:
-    times = 100 if line.form is percent else 1
-    for cell in line.cells:
-        for value in (cell.value, cell.low, cell.high):
-            yield None if value is None else round(times * value, 6)
-        yield cell.n
+    yield Column(label, read, ends=(f"{label}, low", f"{label}, high"))
+    yield Column(f"{label}, about", lambda line: line.cells[at].n)

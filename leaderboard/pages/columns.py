@@ -4,7 +4,7 @@ Tables that readers sort are of the same columns. Pure.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urlencode
@@ -20,12 +20,18 @@ LOW_HIGH: Final = ("Low", "High")
 """Names in files of the ends of an interval; {} is that of its number."""
 
 
+def ends_at(level: float) -> tuple[str, str]:
+    """The same where they name their level."""
+    return f"Low ({level:g} % interval)", f"High ({level:g} % interval)"
+
+
 def ends_of(name: str) -> tuple[str, str]:
     """The same with another name than that of the number."""
     return f"{name} low", f"{name} high"
 
 
 Item = TypeVar("Item")
+Outer = TypeVar("Outer")
 Value = Cell | tuple[int, int]
 
 
@@ -38,8 +44,8 @@ class Column(Generic[Item]):
     shares with its neighbours. ``ends``: the headings of its interval in files; without them it has none.
 
     In tables that readers sort, ``key`` is its name in addresses, ``help`` its meaning, ``kind`` the class of
-    its cells and ``write`` their text, if not the unit's. ``falling``: the first click puts the largest on
-    top.
+    its cells, ``write`` their text, if not the unit's, and ``sort`` what it sorts by, if not its value.
+    ``falling``: the first click puts the largest on top.
     """
 
     name: str
@@ -52,6 +58,7 @@ class Column(Generic[Item]):
     help: str = ""
     kind: str = "num"
     write: Callable[[Item], str] | None = None
+    sort: Callable[[Item], Value] | None = None
     falling: bool = True
 
     @property
@@ -85,7 +92,7 @@ class Column(Generic[Item]):
         return found if isinstance(found, Estimate) else Estimate(found)
 
     def value(self, item: Item) -> Any:
-        """What it sorts by; None where it is not known."""
+        """Its number or text; None where it is not known."""
         found = self.found(item)
         return found.value if isinstance(found, Estimate) else found
 
@@ -101,9 +108,24 @@ class Column(Generic[Item]):
         return self.unit.range(*self.estimate(item)[1:]) if self.ends else ""
 
 
+def inside(column: Column[Any], get: Callable[[Outer], Any]) -> Column[Outer]:
+    """The column of items that are inside others; nothing where there is none."""
+
+    def through(read: Callable[[Any], Any]) -> Callable[[Outer], Any]:
+        return lambda outer: None if (item := get(outer)) is None else read(item)
+
+    write, sort = (each and through(each) for each in (column.write, column.sort))
+    return replace(column, read=through(column.found), write=write, sort=sort)
+
+
 def bare(path: str) -> Callable[[Any], Estimate]:
-    """Read an estimate whose ends a content keeps beside it under low and high."""
-    return lambda item: Estimate.bare(*_inside(item, path))
+    """Read an estimate whose ends stand beside it under low and high."""
+
+    def read(item: Any) -> Estimate:
+        holder, key = _inside(item, path)
+        return Estimate(*(_get(holder, name) for name in (key, "low", "high")))
+
+    return read
 
 
 def place(path: str, at: int) -> Callable[[Any], Any]:
@@ -205,7 +227,7 @@ class SortedTable(Generic[Item]):
     @cached_property
     def rows(self) -> list[Item]:
         """The items in order; equal ones stay as they stand, and those without a value come last."""
-        value = self._column.value
+        value = self._column.sort or self._column.value
         known = [item for item in self.items if value(item) is not None]
         unknown = [item for item in self.items if value(item) is None]
         return sorted(known, key=lambda item: _sortable(value(item)), reverse=self.falling) + unknown

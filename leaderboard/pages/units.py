@@ -110,11 +110,17 @@ def _in_tenths(value: float | None) -> float | None:
     return None if value is None else round(value, 1)
 
 
+def _in_hundredths(value: float | None) -> float | None:
+    return None if value is None else round(value, 2)
+
+
 def _points_range(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"{share_points(low)} to {share_points(high)}"
 
 
 SHARE: Final = Unit(percent, _printed(".1f", 100), percent_range, " (%)", percent_cell, 100, places=1)
+PERCENT: Final = Unit(_known("{:.0f}%".format), _printed(".0f"), suffix=" (%)", cell=_in_hundredths, places=1)
+"""Numbers that are in percent already."""
 FRACTION: Final = replace(SHARE, cell=lambda share: share, times=100)
 """Shares that files do not give in percent."""
 POINTS: Final = Unit(_known(share_points), _printed("+.1f", 100), _points_range, " (points)", percent_cell)

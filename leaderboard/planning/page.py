@@ -10,8 +10,8 @@ from django.urls import reverse
 
 from arena.models import Contestant, Study
 from leaderboard.models import Snapshot
+from leaderboard.pages.columns import Column, place
 from leaderboard.pages.computed_page import ComputedPage
-from leaderboard.pages.guessed import guessed
 from leaderboard.pages.page import NoNumbersError, NoRatingsError, Panel
 from leaderboard.pages.switches import Switch, list_of
 from leaderboard.pages.table import DataTable
@@ -147,16 +147,13 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
 
 def needs_table(content: Content) -> DataTable:
     """How many more prompts each gap takes, by raters of every pair."""
-    return guessed(
-        "More prompts you need, by the gap and the raters of every pair",
-        (
-            {
-                "Gap": f"{gap['gap']:.3g} points{_MEASURED if gap['measured'] else ''}",
-                **{
-                    f"{need['raters']} rater{'' if need['raters'] == 1 else 's'}": need["more"]
-                    for need in gap["needs"]
-                },
-            }
-            for gap in content["gaps"]
+    needs = content["gaps"][0]["needs"] if content["gaps"] else ()
+    columns: list[Column[Content]] = [
+        Column("Gap", lambda gap: f"{gap['gap']:.3g} points{_MEASURED if gap['measured'] else ''}"),
+        *(
+            Column[Content](f"{need['raters']} rater{'' if need['raters'] == 1 else 's'}", place("more", at))
+            for at, need in enumerate(needs)
         ),
-    )
+    ]
+    found = ({**gap, "more": [need["more"] for need in gap["needs"]]} for gap in content["gaps"])
+    return DataTable.of("More prompts you need, by the gap and the raters of every pair", columns, found)

@@ -23,7 +23,6 @@ from arena.pages.permissions import OperatorRequest, operator
 from arena.people import members
 from arena.people.rater_data import pseudonym
 from arena.rules import scales
-from leaderboard.pages.guessed import guessed_rows
 from leaderboard.pages.table import DataTable
 from leaderboard.quality import cached
 from leaderboard.quality.measures import (
@@ -167,7 +166,7 @@ class Table:
         return known + [line for line in by_name if number[line.rater.pk] is None]
 
     def file(self) -> DataTable:
-        return guessed_rows("Raters", FILE_COLUMNS, tuple(self._rows()))
+        return DataTable.plain("Raters", FILE_COLUMNS, self._rows())
 
     def _rows(self) -> Iterator[tuple[str | int | float | None, ...]]:
         for line in sorted(self.lines, key=lambda line: line.rater.pk):

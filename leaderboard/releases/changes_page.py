@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from django.http import Http404, HttpRequest
@@ -11,16 +11,17 @@ from django.urls import reverse
 from arena.models import Study
 from leaderboard.models import Release, Snapshot
 from leaderboard.pages.cards import comparisons
+from leaderboard.pages.columns import Column, bare
 from leaderboard.pages.format import number
-from leaderboard.pages.guessed import guessed
 from leaderboard.pages.page import Page, Panel
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.units import Cell
+from leaderboard.pages.units import TENTHS
 from leaderboard.releases import changes
 from leaderboard.releases.changes import Change, ContestantChange, VoteChange
 from leaderboard.releases.content import Board, boards, parameters
 from leaderboard.releases.page import numbered
 from leaderboard.releases.provenance import MEANINGS
+from leaderboard.snapshots.canonical import Content
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,13 +106,13 @@ class ChangesPage(Page):
                 f"Leaderboard by {found.boards[1].label}",
                 "Releases share ratings, so overlapping intervals do not mean that a change is chance. A "
                 "renamed model is removed under its old name and added under its new one.",
-                lambda: guessed("Changes of the leaderboard", map(self._contestant, found.contestants)),
+                self._contestants,
             )
         yield self.make_panel(
             "votes",
             "Ratings",
             "Each release says what the rows mean.",
-            lambda: guessed("Changes of the ratings", self._votes()),
+            self._votes,
         )
         for slug, title, note, listed in (
             ("judges", "Judges", "How they were set up when each release was made.", found.judges),
@@ -120,40 +121,54 @@ class ChangesPage(Page):
             if listed:
                 yield self.make_panel(slug, title, note, self._table(title, listed))
 
-    def _contestant(self, change: ContestantChange) -> dict[str, Cell]:
-        row: dict[str, Cell] = {"Contestant": change.contestant, "Change": change.what}
-        gained = None if change.gained is None else round(change.gained, 1)
-        row |= {"Places up": change.up, "Rating change": gained}
-        for release, place in ((self.found.earlier, change.before), (self.found.later, change.after)):
-            for name in ("rank", "rating", "low", "high"):
-                row[f"{_heading(release)}: {name}"] = getattr(place, name, None)
-        return row
+    def _contestants(self) -> DataTable:
+        found = self.found
+        columns: list[Column[ContestantChange]] = [
+            Column("Contestant", "contestant", label="Model"),
+            Column("Change", "what"),
+            Column("Places up", "up"),
+            Column("Rating change", "gained", TENTHS, label="Score change"),
+            *_placed(found.earlier, "before"),
+            *_placed(found.later, "after"),
+        ]
+        return DataTable.of("Changes of the leaderboard", columns, found.contestants)
 
-    def _votes(self) -> Iterator[dict[str, Cell]]:
+    def _votes(self) -> DataTable:
         by_place = {(change.part, change.by): change for change in self.found.votes}
-        for part, (label, _) in MEANINGS.items():
-            row: dict[str, Cell] = {"Votes": label}
-            for by in ("people", "judges"):
-                change = by_place[part, by]
-                row[f"{by.capitalize()}: {_heading(self.found.earlier)}"] = change.before
-                row[f"{by.capitalize()}: {_heading(self.found.later)}"] = change.after
-                row[f"{by.capitalize()}: change"] = change.after - change.before
-            yield row
+        rows = (
+            {"label": label, **{by: by_place[part, by] for by in ("people", "judges")}}
+            for part, (label, _) in MEANINGS.items()
+        )
+        columns = [Column[Content]("Votes", "label", label="Ratings")]
+        for by in ("people", "judges"):
+            over = by.capitalize()
+            columns += [
+                Column(f"{over}: {_heading(self.found.earlier)}", f"{by}.before", over=over),
+                Column(f"{over}: {_heading(self.found.later)}", f"{by}.after", over=over),
+                Column(f"{over}: change", partial(_more, by), over=over),
+            ]
+        return DataTable.of("Changes of the ratings", columns, rows)
 
     def _table(self, title: str, listed: list[Change]) -> DataTable:
-        with_judge = any(change.of for change in listed)
-        return guessed(
-            f"Changes: {title.lower()}",
-            (
-                {
-                    **({"Judge": change.of} if with_judge else {}),
-                    "What": change.what,
-                    _heading(self.found.earlier): changes.in_words(change.before),
-                    _heading(self.found.later): changes.in_words(change.after),
-                }
-                for change in listed
-            ),
-        )
+        judge = [Column[Change]("Judge", "of")] if any(change.of for change in listed) else []
+        columns: list[Column[Change]] = [
+            *judge,
+            Column("What", "what"),
+            Column(_heading(self.found.earlier), lambda change: changes.in_words(change.before)),
+            Column(_heading(self.found.later), lambda change: changes.in_words(change.after)),
+        ]
+        return DataTable.of(f"Changes: {title.lower()}", columns, listed)
+
+
+def _placed(release: Release, when: str) -> Iterator[Column[ContestantChange]]:
+    over = _heading(release)
+    yield Column(f"{over}: rank", f"{when}.rank", over=over)
+    ends = f"{over}: low", f"{over}: high"
+    yield Column(f"{over}: rating", bare(f"{when}.rating"), label="score", over=over, ends=ends)
+
+
+def _more(by: str, row: Content) -> int:
+    return int(row[by].after - row[by].before)
 
 
 def _heading(release: Release) -> str:

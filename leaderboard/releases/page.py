@@ -1,8 +1,8 @@
 """The pages of releases: all of a study's, one of them, and its files."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 from typing import Any, ClassVar, Final
@@ -14,10 +14,10 @@ from arena.models import Study
 from leaderboard.models import Release, ReleaseBundle, Snapshot
 from leaderboard.pages.cards import comparisons
 from leaderboard.pages.citation import Author, Citation
-from leaderboard.pages.guessed import guessed, guessed_rows
+from leaderboard.pages.columns import Column
 from leaderboard.pages.page import DOWNLOADS_WAIT, Page, Panel
 from leaderboard.pages.shell import Published, published
-from leaderboard.pages.standings.table import raters_table, standing_rows, standings_table
+from leaderboard.pages.standings.table import CONTESTANT, raters_table, standing_rows, standings_table
 from leaderboard.pages.table import DataTable
 from leaderboard.releases.content import USUAL, Board, boards
 from leaderboard.releases.provenance import Part, parts
@@ -136,7 +136,7 @@ class ReleasePage(Page):
                 "judges",
                 "Judges",
                 "As set up when the release was made. The rest is in judges.json in the bundle.",
-                lambda: guessed("Judges", map(_judge_row, self.release.judges)),
+                lambda: DataTable.of("Judges", _JUDGES, self.release.judges),
             )
 
     def _standings(self, board: Board) -> Panel:
@@ -151,26 +151,26 @@ class ReleasePage(Page):
         )
 
 
-def _by_name(table: DataTable) -> DataTable:
+def _by_name(found: DataTable) -> DataTable:
     """The table with contestants in its first column, which names the rows."""
-    place = table.columns.index("Contestant") if table.columns else 0
-    columns, *rows = ((row[place], *row[:place], *row[place + 1 :]) for row in (table.columns, *table.rows))
-    return guessed_rows(table.caption, tuple(map(str, columns)), tuple(rows))
+    others = [column for column in found.declared if column is not CONTESTANT]
+    return replace(found, declared=(CONTESTANT, *others))
 
 
-def _judge_row(judge: Mapping[str, Any]) -> dict[str, Any]:
+_JUDGES: Final[Sequence[Column[Mapping[str, Any]]]] = (
+    Column("Judge", "name"),
+    Column("Kind", lambda judge: f"simulated {judge['kind']}" if judge["simulated"] else judge["kind"]),
+    Column("Model", lambda judge: judge.get("model", "")),
+    Column("Protocol", lambda judge: judge.get("protocol", "")),
+    Column("Answer scale", lambda judge: judge.get("answer_scale", "")),
+    Column("Sampling", lambda judge: _sampling(judge) if "temperature" in judge else ""),
+    Column("Wording (SHA-256 begins)", lambda judge: judge.get("prompt_hash", "")[:12]),
+)
+
+
+def _sampling(judge: Mapping[str, Any]) -> str:
     options = {"temperature": judge.get("temperature"), **judge.get("options", {})}
-    return {
-        "Judge": judge["name"],
-        "Kind": f"simulated {judge['kind']}" if judge["simulated"] else judge["kind"],
-        "Model": judge.get("model", ""),
-        "Protocol": judge.get("protocol", ""),
-        "Answer scale": judge.get("answer_scale", ""),
-        "Sampling": ", ".join(f"{name} {json.dumps(value)}" for name, value in options.items())
-        if "temperature" in judge
-        else "",
-        "Wording (SHA-256 begins)": judge.get("prompt_hash", "")[:12],
-    }
+    return ", ".join(f"{name} {json.dumps(value)}" for name, value in options.items())
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> ReleasePage:

@@ -16,11 +16,11 @@ from arena.data.export import pair_sides
 from arena.models import Pair, Study
 from leaderboard.models import Snapshot
 from leaderboard.pages.format import counted
-from leaderboard.pages.guessed import guessed
 from leaderboard.pages.page import NoNumbersError
 from leaderboard.pages.rater_kinds.choices import choices
 from leaderboard.pages.shell import Published
 from leaderboard.pages.switches import Switch
+from leaderboard.pages.table import DataTable
 from leaderboard.snapshots.settings import UnknownSettingError
 from leaderboard.trust import tags
 from leaderboard.trust.errors import ORDERS
@@ -201,7 +201,10 @@ def file(request: HttpRequest, now: Published, form: str) -> HttpResponse:
         response: HttpResponse = JsonResponse(about)
     else:
         # The byte order mark makes spreadsheets read the names as UTF-8.
-        written = "\ufeff" + guessed("Pairs", rows).csv()
+        written = (
+            "\ufeff"
+            + DataTable.plain("Pairs", rows[0] if rows else (), [tuple(row.values()) for row in rows]).csv()
+        )
         response = HttpResponse(written, content_type="text/csv; charset=utf-8")
     name = f"{now.study.slug}-{page.view.judge}-wrong.{form}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'

@@ -7,11 +7,12 @@ from typing import Final
 
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.pages.columns import Column, Heading, SortedTable, TableQuery
+from leaderboard.pages.columns import Column, Heading, SortedTable, TableQuery, inside
 from leaderboard.pages.dots import Axis
 from leaderboard.pages.format import NONE
+from leaderboard.pages.standings import table
 from leaderboard.pages.standings.table import Row, ranks_shown
-from leaderboard.pages.units import COEFFICIENT, COUNT, SCORE, SHARE, Estimate, Unit
+from leaderboard.pages.units import COEFFICIENT, SCORE, SHARE, Unit
 
 
 @dataclass(frozen=True)
@@ -67,48 +68,17 @@ def moved_text(places: float | None) -> str:
 
 MOVED: Final = Unit(moved_text, str)
 AS_GIVEN: Final = Unit(lambda value: NONE if value is None else f"{value:g}", str)
-PERCENT: Final = Unit(lambda value: NONE if value is None else f"{value:.0f}%", str)
-"""Numbers that are in percent already."""
 
-RANK: Final = Column[Entry](
-    "Rank",
-    lambda e: e.row.place,
-    key="rank",
-    kind="num nowrap",
-    write=lambda e: str(e.row.rank),
-    falling=False,
-    help=(
-        "The place by score, before rounding; 1= is shared. Then the possible ranks: without the places of "
-        "models that are clearly better or worse, each pair judged as head to head, with no correction for "
-        "many pairs."
-    ),
-)
-CONTESTANT: Final = Column[Entry](
-    "Model", lambda e: e.row.contestant, key="contestant", kind="name", falling=False
-)
-RATING: Final = Column[Entry](
-    "Score",
-    lambda e: Estimate(e.row.rating, e.row.low, e.row.high),
-    SCORE,
-    key="rating",
-    help="What the method computes from the ratings. Only differences between scores have a meaning.",
-)
-WINS: Final = Column[Entry](
-    "Win share",
-    lambda e: e.row.win_share,
-    PERCENT,
-    key="wins",
-    kind="num on-wide",
-    help="How often this model won its pairs. A tie counts half.",
-)
-GAMES: Final = Column[Entry](
-    "Ratings",
-    lambda e: e.row.games,
-    COUNT,
-    key="games",
-    kind="num on-wide",
-    help="How many ratings of its pairs count at this setting.",
-)
+
+def _of_row(column: Column[Row]) -> Column[Entry]:
+    return inside(column, lambda entry: entry.row)
+
+
+RANK: Final = _of_row(table.RANK)
+CONTESTANT: Final = _of_row(table.CONTESTANT)
+RATING: Final = _of_row(table.RATING)
+WINS: Final = _of_row(table.WINS)
+GAMES: Final = _of_row(table.GAMES)
 USUAL: Final = (RANK, CONTESTANT, RATING, WINS, GAMES)
 """The columns of a board beside the drawn interval; the others are shown on demand."""
 
@@ -122,13 +92,7 @@ def further_columns(
     are requirements met and text scores.
     """
     met, scores = of_texts
-    yield Column(
-        "Tie share",
-        lambda e: e.row.tie_percent,
-        PERCENT,
-        key="ties",
-        help="Share of its ratings that prefer neither answer.",
-    )
+    yield _of_row(table.TIES)
     yield Column(
         "Against all",
         lambda e: e.moved,
@@ -137,22 +101,8 @@ def further_columns(
         help="Places higher (+) or lower (−) than over all categories.",
     )
     # Groups are letters by best member, so they sort as the ranking does.
-    yield Column(
-        "Group",
-        lambda e: e.row.group or None,
-        key="group",
-        kind="mono",
-        write=lambda e: e.row.group_shown or NONE,
-        falling=False,
-        help="Models that share a letter cannot be told apart. “+3”: three more letters, which the CSV has.",
-    )
-    yield Column(
-        "First",
-        lambda e: e.row.first_percent,
-        PERCENT,
-        key="first",
-        help="Share of resamples in which this model comes first.",
-    )
+    yield _of_row(table.GROUP)
+    yield _of_row(table.FIRST)
     if other:
         yield Column(
             f"{other}: rank",
@@ -172,7 +122,7 @@ def further_columns(
         )
     yield Column(
         other_method,
-        lambda e: e.row.beside,
+        "row.beside",
         SCORE,
         key="beside",
         help="The score by another method, from the same ratings.",

@@ -2,16 +2,17 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from math import sqrt
 from statistics import NormalDist
 from typing import Any, Final, Self
 
 from arena.files.writing import Table, Type
-from leaderboard.pages.format import counted
-from leaderboard.pages.guessed import guessed, guessed_rows
+from leaderboard.pages.columns import Column, bare, ends_at
+from leaderboard.pages.format import NONE, counted
 from leaderboard.pages.table import DataTable, Matrix
-from leaderboard.pages.units import Cell
+from leaderboard.pages.units import COEFFICIENT, COUNT, FRACTION, PERCENT, SCORE, Estimate
 from leaderboard.pages.wording import verb
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import (
@@ -105,12 +106,98 @@ class Row:
         return letters_shown(self.group)
 
     @property
+    def score(self) -> Estimate:
+        return Estimate(self.rating, self.low, self.high)
+
+    @property
     def plus(self) -> float | None:
         return None if self.high is None else max(self.high - self.rating, 0.0)
 
     @property
     def minus(self) -> float | None:
         return None if self.low is None else max(self.rating - self.low, 0.0)
+
+
+RANK: Final = Column[Row](
+    "Rank",
+    "rank",
+    key="rank",
+    kind="num nowrap",
+    sort=lambda row: row.place,
+    falling=False,
+    help="The place by score, before rounding; 1= is shared. Then the possible ranks: without the places of "
+    "models that are clearly better or worse, each pair judged as head to head, with no correction for "
+    "many pairs.",
+)
+BEST_RANK: Final = Column[Row]("Rank (UB)", "rank_ub", label="Best rank by intervals")
+CONTESTANT: Final = Column[Row](
+    "Contestant", "contestant", label="Model", key="contestant", kind="name", falling=False
+)
+RATING: Final = Column[Row](
+    "Rating",
+    "score",
+    SCORE,
+    label="Score",
+    key="rating",
+    help="What the method computes from the ratings. Only differences between scores have a meaning.",
+)
+GROUP: Final = Column[Row](
+    "Group",
+    "group",
+    key="group",
+    kind="mono",
+    write=lambda row: row.group_shown or NONE,
+    sort=lambda row: row.group or None,
+    falling=False,
+    help="Models that share a letter cannot be told apart. “+3”: three more letters, which the CSV has.",
+)
+FIRST: Final = Column[Row](
+    "First %",
+    "first_percent",
+    PERCENT,
+    label="First",
+    key="first",
+    help="Share of resamples in which this model comes first.",
+)
+GAMES: Final = Column[Row](
+    "Games",
+    "games",
+    COUNT,
+    label="Ratings",
+    key="games",
+    kind="num on-wide",
+    help="How many ratings of its pairs count at this setting.",
+)
+OUTRIGHT: Final = Column[Row]("Win %", "win_percent", PERCENT, label="Outright wins")
+TIES: Final = Column[Row](
+    "Tie %",
+    "tie_percent",
+    PERCENT,
+    label="Tie share",
+    key="ties",
+    help="Share of its ratings that prefer neither answer.",
+)
+WINS: Final = Column[Row](
+    "Win share %",
+    "win_share",
+    PERCENT,
+    label="Win share",
+    key="wins",
+    kind="num on-wide",
+    help="How often this model won its pairs. A tie counts half.",
+)
+PROVISIONAL: Final = Column[Row]("Provisional", "provisional")
+
+
+def rating_at(level: float) -> Column[Row]:
+    """The score with an interval at ``level``, for files."""
+    return replace(RATING, ends=ends_at(level))
+
+
+def beside_by(method: str) -> Column[Row]:
+    """The score by the method that stands beside ``method``."""
+    name = METHOD_NAMES[method_beside(method)]
+    return Column(f"{name} rating", "beside", SCORE, label=f"{name} score")
 
 
 def standing_rows(content: Content, others: Content | None) -> tuple[Row, ...]:
@@ -189,33 +276,14 @@ def _places(ratings: Mapping[str, float], shared: Set[str]) -> dict[str, int]:
 
 
 def standings_table(rows: Sequence[Row], method: str, parameters: Mapping[str, Any]) -> DataTable:
-    level, other = f"{parameters['interval']:g} % interval", METHOD_NAMES[method_beside(method)]
     drawn = interval_line(parameters) if any(row.low is not None for row in rows) else ""
-    return guessed(
-        f"Leaderboard. {drawn}".rstrip(),
-        (
-            {
-                "Rank": row.rank,
-                "Rank (UB)": row.rank_ub,
-                "Contestant": row.contestant,
-                "Kind": row.kind,
-                "Rating": row.rating,
-                f"Low ({level})": row.low,
-                f"High ({level})": row.high,
-                "Group": row.group,
-                "First %": None if row.first_percent is None else round(row.first_percent, 2),
-                "Games": row.games,
-                "Win %": round(row.win_percent, 2),
-                "Tie %": round(row.tie_percent, 2),
-                f"{other} rating": row.beside,
-                "Provisional": row.provisional,
-                "Win share %": round(row.win_share, 2),
-                "Best possible rank": row.ranks[0] if row.ranks else None,
-                "Worst possible rank": row.ranks[1] if row.ranks else None,
-            }
-            for row in rows
-        ),
-    )
+    columns: list[Column[Row]] = [
+        *(RANK, BEST_RANK, CONTESTANT, Column("Kind", "kind"), rating_at(parameters["interval"])),
+        *(GROUP, FIRST, GAMES, OUTRIGHT, TIES, beside_by(method), PROVISIONAL, WINS),
+        Column("Best possible rank", lambda row: row.ranks and row.ranks[0]),
+        Column("Worst possible rank", lambda row: row.ranks and row.ranks[1]),
+    ]
+    return DataTable.of(f"Leaderboard. {drawn}".rstrip(), columns, rows)
 
 
 _STANDING: Final = {
@@ -299,12 +367,21 @@ def raters_table(
     """Rank, rating and interval of each contestant on several boards (label and standings)."""
     placed = [{row["contestant"]: row for row in content["standings"]} for _, content in boards]
     names = [*order, *sorted({name for board in placed for name in board} - set(order))]
-    columns = [f"{label}: {what}" for label, _ in boards for what in PLACE]
-    rows = []
-    for name in names:
-        found = [board.get(name, {}) for board in placed]
-        rows.append((name, *(row.get(what) for row in found for what in PLACE)))
-    return guessed_rows(caption, ("Contestant", *columns), tuple(rows))
+    columns = chain.from_iterable(
+        _on_board(label, board) for (label, _), board in zip(boards, placed, strict=True)
+    )
+    return DataTable.of(caption, [Column[str]("Contestant", str, label="Model"), *columns], names)
+
+
+def _on_board(label: str, board: Mapping[str, Content]) -> Iterator[Column[str]]:
+    yield Column(f"{label}: rank", lambda name: board.get(name, {}).get("rank"), over=label)
+    yield Column(
+        f"{label}: rating",
+        lambda name: Estimate.bare(board.get(name), "rating"),
+        label="score",
+        over=label,
+        ends=(f"{label}: low", f"{label}: high"),
+    )
 
 
 @dataclass(frozen=True)
@@ -396,78 +473,82 @@ def beside_table(
     """``raters_table`` of two boards, and the differences."""
     places = raters_table(order, (own, other), caption)
     moved = {row["contestant"]: row for row in differences(own[1], other[1])}
-    columns = (*places.columns, "Difference: rating", "Difference: places")
-    rows = []
-    for row in places.rows:
-        found = moved.get(str(row[0]))
-        both = (round(found["rating_difference"], 2), found["places"]) if found else (None, None)
-        rows.append((*row, *both))
-    return guessed_rows(caption, columns, tuple(rows))
+    columns: list[Column[str]] = [
+        *places.declared,
+        Column(
+            "Difference: rating",
+            lambda name: round(moved[name]["rating_difference"], 2) if name in moved else None,
+            label="Score above the other setting",
+        ),
+        Column(
+            "Difference: places",
+            lambda name: moved.get(name, {}).get("places"),
+            label="Places above the other setting",
+        ),
+    ]
+    return DataTable.of(caption, columns, places.items)
 
 
 def control_table(control: Content) -> DataTable:
     """How each strength changes on pairs drawn at random, the largest change first."""
-    level = f"{control['level']:g} % interval"
-    return guessed(
-        "How random pairs change each rating",
-        (
-            {
-                "Contestant": row["contestant"],
-                "Change": row["change"],
-                f"Low ({level})": row["low"],
-                f"High ({level})": row["high"],
-                "More than chance explains": "yes" if row["certain"] else "no",
-            }
-            for row in control["changes"]
+    columns: list[Column[Content]] = [
+        Column("Contestant", "contestant", label="Model"),
+        Column(
+            "Change",
+            bare("change"),
+            label="Score by random pairs less that by all",
+            ends=ends_at(control["level"]),
         ),
-        {"Change": "Score by random pairs less that by all"},
-    )
+        Column("More than chance explains", lambda row: "yes" if row["certain"] else "no"),
+    ]
+    return DataTable.of("How random pairs change each rating", columns, control["changes"])
+
+
+_EXPECTED: Final[Sequence[Column[Content]]] = (
+    Column("Coefficient", "name"),
+    Column(
+        "Expected: correlation",
+        bare("expected.value"),
+        COEFFICIENT,
+        label="By expected ratings",
+        ends=("Expected: low", "Expected: high"),
+    ),
+    Column(
+        "Given: correlation",
+        bare("given.value"),
+        COEFFICIENT,
+        label="By ratings as given",
+        ends=("Given: low", "Given: high"),
+    ),
+    Column(
+        "Difference: value",
+        bare("difference.value"),
+        COEFFICIENT,
+        label="Difference of both",
+        ends=("Difference: low", "Difference: high"),
+    ),
+)
 
 
 def expected_table(found: Content) -> DataTable:
     """Correlation with people of expected ratings and of those given, a row for each coefficient."""
     names = {"pearson": "Pearson’s r", "spearman": "Spearman’s rho", "kendall": "Kendall’s tau-b"}
-    kinds = {"expected": "correlation", "given": "correlation", "difference": "value"}
-    return guessed(
-        f"Correlation with the mean of people over {counted(found['pairs'], 'pair')} of "
-        f"{counted(found['prompts'], 'prompt')}",
-        (
-            {
-                "Coefficient": label,
-                **{
-                    f"{kind.capitalize()}: {what if end == 'value' else end}": found[name][kind][end]
-                    for kind, what in kinds.items()
-                    for end in ("value", "low", "high")
-                },
-            }
-            for name, label in names.items()
-        ),
-        {
-            "Expected: correlation": "By expected ratings",
-            "Given: correlation": "By ratings as given",
-            "Difference: value": "Difference of both",
-        },
-    )
+    of = f"{counted(found['pairs'], 'pair')} of {counted(found['prompts'], 'prompt')}"
+    rows = ({**found[key], "name": name} for key, name in names.items())
+    return DataTable.of(f"Correlation with the mean of people over {of}", _EXPECTED, rows)
 
 
 def effects_table(content: Content) -> DataTable:
     """What the ordinal model was adjusted for, a row for each."""
-    level = f"{content['parameters']['interval']:g} % interval"
-    return guessed(
-        "What length and style are worth",
-        (
-            {
-                "One standard deviation more": STYLE_NAMES.get(name, name),
-                "Points": effect["points"],
-                f"Low ({level})": effect.get("low"),
-                f"High ({level})": effect.get("high"),
-                "Log-odds": effect["log_odds"],
-                "Standard error": effect["se"],
-                "Standard deviation": effect["sd"],
-            }
-            for name, effect in content["effects"].items()
-        ),
-    )
+    columns: list[Column[Content]] = [
+        Column("One standard deviation more", "name"),
+        Column("Points", bare("points"), ends=ends_at(content["parameters"]["interval"])),
+        Column("Log-odds", "log_odds"),
+        Column("Standard error", "se"),
+        Column("Standard deviation", "sd", label="SD"),
+    ]
+    rows = ({**effect, "name": STYLE_NAMES.get(name, name)} for name, effect in content["effects"].items())
+    return DataTable.of("What length and style are worth", columns, rows)
 
 
 def wilson(share: float, n: int, level: float) -> tuple[float, float]:
@@ -515,18 +596,21 @@ def win_rates(content: Content, order: Sequence[str]) -> Matrix:
 
 
 def win_rates_table(rates: Matrix, games: Matrix, level: float) -> DataTable:
-    def cells(rate: float | None, played: float | int | None) -> tuple[Cell, ...]:
-        return (None,) * 3 if rate is None or not played else (rate, *wilson(rate, int(played), level))
+    def against(at: int, name: str) -> Column[int]:
+        def read(row: int) -> Estimate:
+            rate, played = rates.values[row][at], games.values[row][at]
+            return (
+                Estimate()
+                if rate is None or not played
+                else Estimate(rate, *wilson(rate, int(played), level))
+            )
 
-    columns = [f"{name}: {what}" for name in rates.names for what in ("win rate", "low", "high")]
-    return guessed_rows(
-        f"Win shares (%) with {level:g}% intervals",
-        ("Contestant", *columns),
-        tuple(
-            (name, *(cell for pair in zip(own, played, strict=True) for cell in cells(*pair)))
-            for name, own, played in zip(rates.names, rates.values, games.values, strict=True)
-        ),
-    )
+        ends = f"{name}: low", f"{name}: high"
+        return Column(f"{name}: win rate", read, FRACTION, label="win share", over=name, ends=ends)
+
+    names = Column[int]("Contestant", lambda row: rates.names[row], label="Model")
+    columns = [names, *(against(at, name) for at, name in enumerate(rates.names))]
+    return DataTable.of(f"Win shares (%) with {level:g}% intervals", columns, range(len(rates.names)))
 
 
 @dataclass(frozen=True)
@@ -540,6 +624,10 @@ class Opponent:
     rate: float
     low: float
     high: float
+
+    @property
+    def share(self) -> Estimate:
+        return Estimate(self.rate, self.low, self.high)
 
     @property
     def losses(self) -> float:

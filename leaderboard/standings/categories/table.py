@@ -1,14 +1,14 @@
 """The category matrix: where each contestant stands in each category, and what to see first. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
+from leaderboard.pages.columns import Column, inside
 from leaderboard.pages.format import counted
-from leaderboard.pages.guessed import guessed_rows
 from leaderboard.pages.standings.table import Row, ranks_shown, standing_rows
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.units import Cell
 from leaderboard.pages.wording import enumerated, verb
 from leaderboard.snapshots.canonical import Content
 
@@ -64,19 +64,30 @@ class CategoryMatrix:
         return tuple(name for name in there if self.standings[name, category].place == (0, 1))
 
     def table(self, level: str) -> DataTable:
-        what = ("rank", "rank (UB)", "rating", f"low ({level})", f"high ({level})", "games", "provisional")
-        columns = [f"{category or ALL}: {name}" for category in self.categories for name in what]
-        rows = [
-            (name, *(cell for category in self.categories for cell in self._cells(name, category)))
-            for name in self.contestants
-        ]
-        return guessed_rows("Rank and score by category", ("Contestant", *columns), tuple(rows))
+        columns = chain.from_iterable(self._in(category, level) for category in self.categories)
+        names = Column[str]("Contestant", str, label="Model")
+        return DataTable.of("Rank and score by category", [names, *columns], self.contestants)
 
-    def _cells(self, name: str, category: str) -> Sequence[Cell]:
-        row = self.standings.get((name, category))
-        if row is None:
-            return (None,) * 6 + ("",)
-        return (row.rank, row.rank_ub, row.rating, row.low, row.high, row.games, row.provisional)
+    def _in(self, category: str, level: str) -> Iterator[Column[str]]:
+        over = category or ALL
+        ends = f"{over}: low ({level})", f"{over}: high ({level})"
+        for name, label, read, between in (
+            ("rank", "", "rank", None),
+            ("rank (UB)", "best rank by intervals", "rank_ub", None),
+            ("rating", "score", "score", ends),
+            ("games", "ratings", "games", None),
+        ):
+            own = Column[Row](f"{over}: {name}", read, label=label, over=over, ends=between)
+            yield inside(own, lambda contestant: self.standings.get((contestant, category)))
+        yield Column(
+            f"{over}: provisional",
+            lambda contestant: (
+                self.standings[contestant, category].provisional
+                if (contestant, category) in self.standings
+                else ""
+            ),
+            over=over,
+        )
 
 
 def verdict(matrix: CategoryMatrix) -> tuple[str, str] | None:

@@ -1,13 +1,23 @@
 """Tables of one contestant: where it stands, against whom it wins, and its rating over time."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from leaderboard.pages.guessed import guessed
-from leaderboard.pages.standings.table import Opponent, Row
+from leaderboard.pages.columns import Column, ends_at, inside
+from leaderboard.pages.standings.table import (
+    GAMES,
+    OUTRIGHT,
+    PROVISIONAL,
+    RANK,
+    TIES,
+    Opponent,
+    Row,
+    rating_at,
+)
 from leaderboard.pages.table import DataTable
+from leaderboard.pages.units import FRACTION
 from leaderboard.snapshots.canonical import Content
 
 
@@ -29,43 +39,26 @@ def placed(label: str, content: Content | None, name: str) -> Placed | None:
 
 
 def placed_table(caption: str, heading: str, rows: Iterable[Placed], level: float) -> DataTable:
-    return guessed(
-        caption,
-        (
-            {
-                heading: row.label,
-                "Rank": row.rank,
-                "Of": row.of,
-                "Rating": row.rating,
-                f"Low ({level:g} % interval)": row.low,
-                f"High ({level:g} % interval)": row.high,
-                "Games": row.games,
-                "Win %": round(row.win_percent, 2),
-                "Tie %": round(row.tie_percent, 2),
-                "Provisional": row.provisional,
-            }
-            for row in rows
-        ),
-    )
+    columns: list[Column[Any]] = [
+        *(Column(heading, "label"), RANK, Column("Of", "of"), rating_at(level)),
+        *(GAMES, OUTRIGHT, TIES, PROVISIONAL),
+    ]
+    return DataTable.of(caption, columns, rows)
+
+
+_SHARE: Final = replace(FRACTION, cell=lambda share: None if share is None else round(share, 4))
 
 
 def opponents_table(name: str, rows: Sequence[Opponent], level: float) -> DataTable:
-    return guessed(
-        f"Ratings of {name} by opponent",
-        (
-            {
-                "Opponent": row.name,
-                "Games": row.games,
-                "Wins": row.wins,
-                "Ties": row.ties,
-                "Losses": row.losses,
-                "Win rate": round(row.rate, 4),
-                f"Low ({level:g} % interval)": round(row.low, 4),
-                f"High ({level:g} % interval)": round(row.high, 4),
-            }
-            for row in rows
-        ),
-    )
+    columns: list[Column[Opponent]] = [
+        Column("Opponent", "name"),
+        Column("Games", "games", label="Ratings"),
+        Column("Wins", "wins"),
+        Column("Ties", "ties"),
+        Column("Losses", "losses"),
+        Column("Win rate", "share", _SHARE, label="Win share", ends=ends_at(level)),
+    ]
+    return DataTable.of(f"Ratings of {name} by opponent", columns, rows)
 
 
 FEWEST_MET: Final = 10
@@ -92,19 +85,12 @@ class Moment:
 
 
 def history_table(moments: Sequence[Moment], level: float) -> DataTable:
-    return guessed(
-        "Score over time",
-        (
-            {
-                "Snapshot": f"{moment.at:%Y-%m-%d %H:%M}",
-                "Rating": moment.place.rating,
-                f"Low ({level:g} % interval)": moment.place.low,
-                f"High ({level:g} % interval)": moment.place.high,
-                "Rank": moment.place.rank,
-                "Of": moment.place.of,
-                "Games": moment.place.games,
-                "Methodology": moment.methodology,
-            }
-            for moment in moments
-        ),
-    )
+    def placed(column: Column[Any]) -> Column[Moment]:
+        return inside(column, lambda moment: moment.place)
+
+    columns: list[Column[Moment]] = [
+        Column("Snapshot", lambda moment: f"{moment.at:%Y-%m-%d %H:%M}"),
+        *map(placed, (rating_at(level), RANK, Column("Of", "of"), GAMES)),
+        Column("Methodology", "methodology"),
+    ]
+    return DataTable.of("Score over time", columns, moments)
