@@ -18,6 +18,7 @@ urlpatterns = [
     path("", include("leaderboard.urls")),
     path("account/", include("arena.people.urls")),
     path("operate/", include("arena.studies.urls")),
+    path("", include("judging.submissions.urls")),
     path("judging/", include("judging.urls")),
     path("api/v1/", include("arena.api.urls")),
     path("admin/login/", admin_sign_in),

@@ -1,10 +1,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.contrib.auth.models import User
+from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 
 from arena.models import Rater
 from arena.models.signals import Received, answers_received
+from judging.models import Submission
 from judging.remote import services as remote_services
 
 
@@ -20,3 +23,9 @@ def keep_calls(answers: Sequence[Received], **_: Any) -> set[int]:
         for assignment, opinion, call in of_judges
         if assignment.pk in remote and remote_services.settle(assignment, opinion, call or {})
     }
+
+
+@receiver(pre_delete, sender=User, dispatch_uid="judging.forget_contacts")
+def forget_contacts(instance: User, **_: Any) -> None:
+    """Remove what would still name a person whose account goes."""
+    Submission.objects.filter(account=instance).update(contact="", origin="")

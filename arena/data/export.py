@@ -146,8 +146,9 @@ def _study(study: Study) -> Iterator[Row]:
 
 def _contestants(study: Study) -> Iterator[Row]:
     texts = ("name", "slug", "kind", "family", "organisation", "licence", "size")
-    more = ("generation", "benchmarks", "retired_at", "extra")
-    return read(_SETS["contestants"](study), _same(*texts, *more))
+    more = ("generation", "benchmarks", "retired_at", "provisional", "extra")
+    for row in read(_SETS["contestants"](study), _same(*texts, *more)):
+        yield row | {"provisional": row["provisional"] or None}
 
 
 def _raters(study: Study) -> Iterator[Row]:

@@ -23,6 +23,7 @@ class StudyEvent(models.Model):
         SETTING = "setting", "Setting changed"
         NAMING = "naming", "Answers that name their author"
         RELEASE = "release", "Release"
+        PROPOSAL = "proposal", "Proposed model"
         IMPORTED = "imported", "Data imported"
         EXPORTED = "exported", "Data exported"
         DOWNLOADED = "downloaded", "Personal data downloaded"

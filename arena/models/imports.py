@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from arena.models.studies import Study
+from arena.models.studies import Contestant, Study
 
 _ENDED = ("applied", "failed", "cancelled")
 
@@ -21,6 +21,7 @@ class ImportJob(models.Model):
     """Files uploaded for a study, to be checked, then applied or dropped."""
 
     class State(models.TextChoices):
+        HELD = "held", "Proposed"
         UPLOADING = "uploading", "Uploading"
         CHECKING = "checking", "Being checked"
         CHECKED = "checked", "Checked"
@@ -29,10 +30,13 @@ class ImportJob(models.Model):
         FAILED = "failed", "Failed"
         CANCELLED = "cancelled", "Cancelled"
 
+    # Nobody asks for a check of what is held, and no sweep ends it.
     RUNNING = (State.CHECKING, State.APPLYING)
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="import_jobs")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    answers_of = models.ForeignKey(Contestant, models.CASCADE, null=True, related_name="+")
+    """The only one whose answers the files may bring, and they may bring nothing else; None: anything."""
     state = models.CharField(max_length=10, choices=State, default=State.UPLOADING)
     attempts = models.PositiveSmallIntegerField(default=0)
     """How often a worker began the work that the state names."""

@@ -208,6 +208,12 @@ FORMS: Final[Mapping[str, Mapping[str, Setting]]] = {
             log="Visibility",
         ),
         "sign_up_open": Setting("Anyone may sign up and rate", FIGURES, "Without an invitation."),
+        "takes_models": Setting(
+            "Anyone may propose a model",
+            FIGURES,
+            "A page takes addresses of models and files of answers. Nothing is asked or imported until you "
+            "accept a proposal under Proposed models.",
+        ),
         "licence": Setting("Licence", FIGURES, "For sharing texts and ratings, for example CC-BY-4.0."),
         "simulated": Setting("Contains simulated ratings", FIGURES, "Every page then says so."),
     },

@@ -90,6 +90,7 @@ class Study(models.Model):
     ratings_per_pair_judges = models.PositiveSmallIntegerField(default=1, validators=_UP_TO_A_THOUSAND)
     visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PRIVATE)
     sign_up_open = models.BooleanField(default=False)
+    takes_models = models.BooleanField(default=False)
     closed_at = models.DateTimeField(
         null=True,
         blank=True,
@@ -258,6 +259,10 @@ class Contestant(models.Model):
     extra = models.JSONField(default=dict, blank=True)
     retired_at = models.DateTimeField(
         null=True, blank=True, help_text="Retired models get no new pairs; their ratings stay."
+    )
+
+    provisional = models.BooleanField(
+        default=False, help_text="Proposed, and no operator has confirmed its place on the leaderboard yet."
     )
 
     objects = ContestantQuerySet.as_manager()

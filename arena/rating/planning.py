@@ -123,6 +123,9 @@ def _unrated(assignment: Assignment, points: int) -> Comparison:
 def chosen(study: Study, rater: Rater, wanted: Wanted) -> Iterator[Target]:
     """The pairs, or answers, with something left to plan, in the order of asking."""
     candidates, known = _candidates(study, wanted), _offered(study, rater, wanted)
+    if wanted.contestant is not None:
+        own = set(Completion.objects.filter(contestant=wanted.contestant).values_list("pk", flat=True))
+        candidates = [each for each in candidates if not own.isdisjoint(each.completions)]
     if wanted.which in (Which.FAILURES, Which.UNSCORED):
         candidates = [each for each in candidates if each.row in known]
     showings = _Showings(known, study.ratings_per_pair_judges, wanted)

@@ -28,7 +28,8 @@ class Which(StrEnum):
 class Wanted:
     """At most ``limit`` pairs or answers, of those in ``among`` if it is given, by their completions.
 
-    With ``controls`` identical completions are asked about too. Only comparisons have orders and controls.
+    With a ``contestant`` (id) only those with an answer of it. With ``controls`` identical completions are
+    asked about too. Only comparisons have orders and controls.
     """
 
     which: Which = Which.ALL
@@ -37,6 +38,7 @@ class Wanted:
     controls: bool = False
     kind: str = Assignment.Kind.COMPARE
     among: frozenset[tuple[int, ...]] | None = None
+    contestant: int | None = None
 
     @property
     def about(self) -> tuple[str, ...]:

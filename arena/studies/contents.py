@@ -233,8 +233,13 @@ def _side(completion: Completion) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator
 def contestant(request: OperatorRequest, contestant: int) -> HttpResponse:
-    """Correct, retire or remove a contestant."""
+    """Correct, confirm, retire or remove a contestant."""
     row = get_object_or_404(Contestant, pk=contestant, study=request.study)
+    if "confirm" in request.POST:
+        row.provisional = False
+        changes.store_row(row, request.study, request.user, ["provisional"])
+        messages.success(request, f"{row} is confirmed.")
+        return redirect("operate-contestants", slug=request.study.slug)
     if not {"retire", "reinstate"} & request.POST.keys():
         return _row_page(request, row, ContestantForm)
     if bool(row.retired_at) != ("retire" in request.POST):

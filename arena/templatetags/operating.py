@@ -12,6 +12,9 @@ from arena.studies import steps
 
 register = template.Library()
 
+PROPOSED: Final = "operate-submissions"
+"""A page for studies that take proposals only."""
+
 TABS: Final[dict[str, dict[str, str]]] = {
     "Set-up": {
         "operate-study": "",
@@ -19,6 +22,7 @@ TABS: Final[dict[str, dict[str, str]]] = {
         "operate-prompts": "Prompts",
         "operate-requirements": "Requirements",
         "operate-contestants": "Models",
+        PROPOSED: "Proposed models",
         "operate-completions": "Answers",
         "operate-pairs": "Pairs",
         "operate-names": "Names in answers",
@@ -77,7 +81,7 @@ def operate_parts(context: Context, study: Study) -> list[Tab]:
     found = [
         Tab(reverse(name, args=[study.slug]), label, name == here)
         for name, label in parts.items()
-        if label and OF_TASKS.get(name) in (None, *study.tasks)
+        if label and OF_TASKS.get(name) in (None, *study.tasks) and (study.takes_models or name != PROPOSED)
     ]
     return found if len(found) > 1 else []
 

@@ -5,6 +5,7 @@ from judging.models.limits import Outage, RateLimit, WorkerProcess
 from judging.models.proposals import ProposalCall
 from judging.models.purses import PaidCall, Purse
 from judging.models.runs import JudgeRun, RunAssignment
+from judging.models.submissions import Submission
 from judging.models.traces import Trace
 from judging.models.trials import TrialCall
 from judging.models.writing import WritingCall, WritingProgress, WritingRun

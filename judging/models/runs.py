@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from arena.models import Assignment, Study
+from arena.models import Assignment, Contestant, Study
 from judging.models.judges import Judge
 
 
@@ -52,6 +52,14 @@ class JudgeRun(models.Model):
     )
     identical = models.PositiveIntegerField(
         default=0, help_text="Pairs of identical answers, recorded without asking."
+    )
+    contestant = models.ForeignKey(
+        Contestant,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="judge_runs",
+        help_text="Ask only about what shows an answer of it.",
     )
     remote = models.BooleanField(
         default=False,

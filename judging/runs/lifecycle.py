@@ -11,7 +11,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from arena.audit.recording import Kind, record
-from arena.models import Assignment, Completion, Rater, Study
+from arena.models import Assignment, Completion, Contestant, Rater, Study
 from arena.pages.permissions import Visitor
 from arena.rating import planning, plans
 from judging.endpoints import costs
@@ -110,6 +110,7 @@ def start_run(
     kind: str = JudgeRun.Kind.ALL,
     controls: bool = False,
     budget: Decimal | None = None,
+    contestant: Contestant | None = None,
     created_by: Visitor | None = None,
 ) -> JudgeRun:
     """A new run, asked by the arena's workers or (``remote``) by workers elsewhere; raises JudgeError.
@@ -129,6 +130,7 @@ def start_run(
         both_orders=both_orders and judge.compares,
         controls=controls and judge.compares,
         remote=remote,
+        contestant=contestant,
         created_by=created_by,
     )
     if planning.is_empty(study, judge.rater, wanted(run)):
@@ -161,7 +163,14 @@ def nothing_to_do(study: Study, judge: Judge, kind: str) -> str:
 
 
 def wanted(run: JudgeRun) -> plans.Wanted:
-    return plans.Wanted(plans.Which(run.kind), run.limit, run.both_orders, run.controls, run.judge.task)
+    return plans.Wanted(
+        plans.Which(run.kind),
+        run.limit,
+        run.both_orders,
+        run.controls,
+        run.judge.task,
+        contestant=run.contestant_id,
+    )
 
 
 def plan_run(run_id: int) -> None:

@@ -80,7 +80,7 @@ def configure_author(study: Study, name: str, wanted: Author, by: Visitor | None
     Raises JudgeError.
     """
     check_sampling(wanted)
-    contestant = _contestant(study, name)
+    contestant = contestant_named(study, name)
     author = Author.objects.filter(contestant=contestant).select_related("endpoint").first()
     before = author.endpoint if author else None
     author = author or Author(contestant=contestant)
@@ -95,7 +95,8 @@ def configure_author(study: Study, name: str, wanted: Author, by: Visitor | None
     return author
 
 
-def _contestant(study: Study, name: str) -> Contestant:
+def contestant_named(study: Study, name: str) -> Contestant:
+    """The model of this name, which is made if there is none. Raises JudgeError."""
     found = study.contestants.filter(name=name).first()
     if found is None:
         taken = set(study.contestants.values_list("slug", flat=True))

@@ -65,10 +65,12 @@ class AuthorForm(AskedForm[Author]):
         name = self.cleaned_data["name"]
         return Author.objects.filter(contestant__study=self._study, contestant__name=name).exists()
 
+    @property
+    def wanted(self) -> Author:
+        return Author(endpoint=self.endpoint(), **{name: self.cleaned_data[name] for name in SAMPLING})
+
     def stored(self, by: Visitor) -> Author:
-        given = self.cleaned_data
-        wanted = Author(endpoint=self.endpoint(), **{name: given[name] for name in SAMPLING})
-        return services.configure_author(self._study, given["name"], wanted, by)
+        return services.configure_author(self._study, self.cleaned_data["name"], self.wanted, by)
 
 
 class StartForm(forms.Form):

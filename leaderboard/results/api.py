@@ -73,6 +73,7 @@ class ContestantOut(Schema):
     licence: str
     size: str
     retired: bool
+    provisional: bool = Field(description="Proposed, and no operator has confirmed it yet.")
 
     @staticmethod
     def resolve_retired(contestant: Contestant) -> bool:

@@ -144,6 +144,8 @@ _MOST_NAMED: Final = 2
 
 def provisional(row: Mapping[str, Any]) -> str:
     """Why a row's rating is not to be relied on yet, or empty."""
+    if row.get("provisional"):
+        return "waits for an operator to confirm it"
     if row["component"]:
         return "never compared with the main group, directly or through others"
     if row["games"] < _FEWEST_GAMES:

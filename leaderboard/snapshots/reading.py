@@ -66,6 +66,7 @@ class Opinions:
     completions), and score_difference (first minus second score as shown, or NaN). ``names_prompts`` is false
     where no comparison names one; then ``prompt`` numbers the comparisons. ``mark`` is the data watermark:
     revision, number of comparisons, largest id; ``tail`` is their number among the last MAY_COME_LATE ids.
+    ``provisional``: names of those that no operator has confirmed.
     """
 
     rows: Rows
@@ -78,6 +79,7 @@ class Opinions:
     raters: tuple[Choice, ...] = ()
     uncounted: Uncounted = Uncounted()
     tail: int = 0
+    provisional: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -86,7 +88,8 @@ class Opinions:
     def digest(self) -> str:
         """Of everything that tables about them are computed from, but for how raters are grouped."""
         columns = (self.rows[name] for name in self.rows.names if name not in OF_THE_PAIR)
-        return digest([self.names, self.kinds, self.categories, self.names_prompts], *columns)
+        marked = [self.provisional] if self.provisional else []
+        return digest([self.names, self.kinds, self.categories, self.names_prompts, *marked], *columns)
 
     def by(self, raters: Iterable[int]) -> Opinions:
         return self._only(np.isin(self.rows["rater"], list(raters)))
@@ -256,6 +259,7 @@ def opinions(study: Study, until: int | None = None, without: npt.NDArray[np.int
         rater_choices(study, np.unique(rows["rater"]).tolist()),
         uncounted,
         tail,
+        tuple(contestant.name for contestant in active if contestant.provisional),
     )
 
 

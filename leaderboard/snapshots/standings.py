@@ -89,6 +89,8 @@ def standings(players: Opinions, ratings: Ratings, method: Method) -> dict[str, 
     kinds = dict(zip(players.names, players.kinds, strict=True))
     for row in ranked["standings"]:
         row["kind"] = kinds[row["contestant"]]
+        if row["contestant"] in players.provisional:
+            row["provisional"] = True
     return ranked | {
         "unscored": int(players.unscored.sum()),
         "not_ranked": int((players.scored & ~players.ranked).sum()),

@@ -181,6 +181,7 @@ class ContestantRecord(Checked):
         Mapping[str, float] | None, _Made, Type.JSON, "scores on other benchmarks (JSON object)"
     ] = None
     retired_at: Annotated[Moment | None, "when it was retired"] = None
+    provisional: Annotated[Flag | None, "whether an operator still has to confirm it"] = None
     extra: Annotated[Extra, _Made, _EXTRA] = field(default_factory=dict)
     implied: bool = False  # named in passing: makes the contestant if missing, and changes nothing
     place: Annotated[Place, _Made] = NOWHERE

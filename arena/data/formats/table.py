@@ -69,7 +69,9 @@ _ONLY_IN_TABLES: Final[Mapping[Kind, tuple[Field, ...]]] = {
 
 _ORDER: Final[Mapping[Kind, str]] = {
     Kind.PROMPTS: "instruction id category input domain subset turns references",
-    Kind.CONTESTANTS: ("name slug kind family organisation licence size generation benchmarks retired_at"),
+    Kind.CONTESTANTS: (
+        "name slug kind family organisation licence size generation benchmarks retired_at provisional"
+    ),
     Kind.COMPLETIONS: "instruction contestant text prompt category input turns id subset",
     Kind.RATERS: "rater rater_kind name groups simulated",
     Kind.PAIRS: (

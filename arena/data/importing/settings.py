@@ -17,7 +17,7 @@ from arena.texts.names import is_taken, why_not
 
 STATES: Final = frozenset(
     {"id", "slug", "revision", "queue_of", "queue_lacks", "created_at"}
-    | {"visibility", "sign_up_open", "is_draft", "paused_at", "closed_at"}
+    | {"visibility", "sign_up_open", "takes_models", "is_draft", "paused_at", "closed_at"}
 )
 """Columns of a study that whoever operates it decides anew."""
 

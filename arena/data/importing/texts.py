@@ -50,6 +50,7 @@ _CONTESTANT_COLUMNS = (
     "generation",
     "benchmarks",
     "retired_at",
+    "provisional",
 )
 
 _ABOUT_ONE: Final[tuple[type[Model], ...]] = (Score, Answer, Assignment, CompletionFeature)

@@ -88,12 +88,17 @@ class UploadForm(forms.Form):
         data = self.cleaned_data
         uploads = list(data.get("uploads") or [])
         if data.get("pasted", "").strip():
-            uploads.append(_as_file(data["pasted"]))
+            uploads.append(as_file(data["pasted"]))
         if not uploads:
             raise forms.ValidationError("Choose at least one file, or paste text.")
-        if sum(upload.size for upload in uploads) > max_bytes():
-            raise forms.ValidationError(too_much())
-        return {**data, "uploads": [file for upload in uploads for file in _unpacked(upload)]}
+        return {**data, "uploads": within_bounds(uploads)}
+
+
+def within_bounds(uploads: Sequence[Upload]) -> list[Upload]:
+    """The files, with those of archives in place of these. Raises ValidationError."""
+    if sum(upload.size for upload in uploads) > max_bytes():
+        raise forms.ValidationError(too_much())
+    return [file for upload in uploads for file in _unpacked(upload)]
 
 
 def _unpacked(upload: Upload) -> list[Upload]:
@@ -117,7 +122,7 @@ def _unpacked(upload: Upload) -> list[Upload]:
     return files
 
 
-def _as_file(text: str) -> Upload:
+def as_file(text: str) -> Upload:
     ending = "jsonl" if text.lstrip().startswith(("{", "[")) else "csv"
     return File(BytesIO(text.encode("utf-8", "replace")), name=f"pasted.{ending}")
 

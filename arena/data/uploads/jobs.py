@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from django.core.cache import caches
 from django.core.files.base import File
 from django.db import OperationalError, transaction
-from django.db.models import F
+from django.db.models import F, Sum
 from django.utils import timezone
 from django.utils.connection import ConnectionProxy
 
@@ -33,10 +33,11 @@ from arena.data.formats.files import About, BrokenFileError, InputFile
 from arena.data.formats.reading import Kind
 from arena.data.formats.records import Place
 from arena.data.formats.table import KINDS, ColumnMapping
+from arena.data.importing.held import only_answers_of
 from arena.data.importing.import_report import ImportReport, RowCount, storable
 from arena.data.importing.imports import import_records, known_to, leaving_out
 from arena.data.importing.scratch import delete_left, scratch_folder
-from arena.models import ImportChunk, ImportFile, ImportJob, Study
+from arena.models import Contestant, ImportChunk, ImportFile, ImportJob, Study
 from arena.process import nudging
 from arena.process.busy import FULL, disk_is_full, trouble
 
@@ -194,6 +195,22 @@ def start(study: Study, user: Any, uploads: Iterable[Upload], rows: str = "") ->
     store(job, uploads, rows)
     request_check(job)
     return job
+
+
+def hold(job: ImportJob) -> None:
+    """Let the files of a job wait, read by nobody, until they are released."""
+    ImportJob.objects.filter(pk=job.pk, state=State.UPLOADING).update(state=State.HELD)
+
+
+def release(job: ImportJob, contestant: Contestant, by: Any) -> bool:
+    """Request the check of held files, which may bring answers of this contestant; False if too late."""
+    ImportJob.objects.filter(pk=job.pk, state=State.HELD).update(answers_of=contestant, user=by)
+    return _request(job, [State.HELD], State.CHECKING)
+
+
+def held_bytes() -> int:
+    held = ImportFile.objects.filter(job__state=State.HELD)
+    return int(held.aggregate(sum=Sum("size", default=0))["sum"])
 
 
 def request_check(job: ImportJob, files: Iterable[ImportFile] = ()) -> bool:
@@ -470,9 +487,10 @@ def _import(
         if is_to_stop(job.pk):
             raise _EndError(State.CANCELLED, STOPPED)
 
+    items = sources.items()
     return import_records(
         job.study.slug,
-        sources.items(),
+        items if job.answers_of is None else only_answers_of(job.answers_of.name, items),
         by=job.user,
         left_out=left_out,
         dry_run=dry_run,

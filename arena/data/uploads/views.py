@@ -1,6 +1,7 @@
 """Pages to import data: upload, check, apply. Workers do the work."""
 
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 from django.conf import settings
 from django.contrib import messages
@@ -33,6 +34,8 @@ from arena.files.writing import Table, Type
 from arena.models import ImportJob, Question, Study
 from arena.pages.permissions import OperatorRequest, operator
 
+RequestT = TypeVar("RequestT", bound=HttpRequest)
+
 
 def _preview(kind: str, rows: list[dict[str, str]]) -> tuple[str, list[str], list[list[str]]]:
     """Title, columns and cells of the first records of one kind, without empty columns."""
@@ -41,6 +44,26 @@ def _preview(kind: str, rows: list[dict[str, str]]) -> tuple[str, list[str], lis
     text = {"prompts": "prompt", "completions": "answer"}.get(kind, "turns")
     columns = [(text if name == "turns" else in_words(name)).capitalize() for name in names]
     return in_words(kind).capitalize(), columns, [[row.get(name, "") for name in names] for row in rows]
+
+
+def within_quota(
+    request: RequestT,
+    take: Callable[[RequestT, QuotaHandler], HttpResponseBase],
+    refuse: Callable[[RequestT, str], HttpResponseBase],
+) -> HttpResponseBase:
+    """The reply of ``take`` to a form with files, or of ``refuse`` to one that is too large to be read.
+
+    For views without CSRF check: the limit must be in place before anything reads the request.
+    """
+    quota = QuotaHandler()
+    request.upload_handlers = [quota, *request.upload_handlers]
+    try:
+        return csrf_protect(take)(request, quota)
+    except (RequestDataTooBig, TooManyFilesSent) as error:
+        while request.read(MIB):
+            pass  # a browser reads no reply while it is sending
+        reason = "too many files" if isinstance(error, TooManyFilesSent) else "too much text"
+        return refuse(request, f"This is {reason} for one form. Put it into one file.")
 
 
 _ERRORS: Final = Table(
@@ -56,22 +79,17 @@ WORTH_A_WARNING: Final = 5  # seconds that raters wait from which on the page wa
 def _upload(request: OperatorRequest) -> HttpResponseBase:
     if request.method != "POST":
         return _upload_page(request, UploadForm())
-    quota = QuotaHandler()
-    request.upload_handlers = [quota, *request.upload_handlers]
-    try:
-        return csrf_protect(_take)(request, quota)
-    except (RequestDataTooBig, TooManyFilesSent) as error:
-        while request.read(MIB):
-            pass  # a browser reads no reply while it is sending
-        form = UploadForm({})
-        form.errors.clear()
-        reason = "too many files" if isinstance(error, TooManyFilesSent) else "too much text"
-        form.add_error(None, f"This is {reason} for one form. Put it into one file.")
-        return _upload_page(request, form)
+    return within_quota(request, _take, _too_much)
 
 
-# Checked in _upload instead: the limit must be in place before anything reads the request.
-upload = csrf_exempt(_upload)
+upload = csrf_exempt(_upload)  # within_quota checks it instead
+
+
+def _too_much(request: OperatorRequest, reason: str) -> HttpResponse:
+    form = UploadForm({})
+    form.errors.clear()
+    form.add_error(None, reason)
+    return _upload_page(request, form)
 
 
 @operator
@@ -139,7 +157,7 @@ def _take(request: OperatorRequest, quota: QuotaHandler) -> HttpResponse:
 
 def _upload_page(request: OperatorRequest, form: UploadForm) -> TemplateResponse:
     recent = request.study.import_jobs.select_related("user").prefetch_related("files").defer("report")
-    recent = recent.annotate(errors=F("report__error_count"))
+    recent = recent.exclude(state=ImportJob.State.HELD).annotate(errors=F("report__error_count"))
     context = {
         "form": form,
         "step": 1,
@@ -209,7 +227,8 @@ def _job_address(job: ImportJob) -> str:
 
 
 def _job(study: Study, pk: int) -> ImportJob:
-    return get_object_or_404(ImportJob.objects.select_related("user"), pk=pk, study=study)
+    asked = ImportJob.objects.exclude(state=ImportJob.State.HELD).select_related("user")
+    return get_object_or_404(asked, pk=pk, study=study)
 
 
 def _page(request: OperatorRequest, template: str, context: dict[str, Any]) -> TemplateResponse:

@@ -90,6 +90,8 @@ def _cells(column: npt.NDArray[Any]) -> list[str]:
 
 def facts_json(opinions: Opinions) -> str:
     facts = {each.name: getattr(opinions, each.name) for each in fields(opinions) if each.name not in _APART}
+    if not opinions.provisional:
+        del facts["provisional"]  # earlier bundles have none
     raters = [{**vars(choice), "ids": sorted(choice.ids)} for choice in opinions.raters]
     columns = [[name, opinions.rows[name].dtype.str] for name in opinions.rows.names]
     return canonical({**facts, "raters": raters, "columns": columns})
