@@ -98,7 +98,7 @@ class Pair(NamedTuple):
 
 def _records(subset: str, pair: Pair, *, is_first: bool) -> Iterator[Item]:
     texts = (pair.right, pair.wrong) if is_first else (pair.wrong, pair.right)
-    yield from _apart(
+    yield from apart(
         pair.prompt,
         subset,
         pair.prompt.turns,
@@ -109,7 +109,7 @@ def _records(subset: str, pair: Pair, *, is_first: bool) -> Iterator[Item]:
     )
 
 
-def _apart(
+def apart(
     prompt: PromptRecord,
     subset: str,
     turns: tuple[str, ...],
@@ -118,10 +118,11 @@ def _apart(
     gold: str,
     source: str,
     how: Mapping[str, Any],
+    maker: str = SOURCE,
 ) -> Iterator[Item]:
-    """A pair as a prompt of its own, named by a digest of its texts."""
+    """A pair as a prompt of its own, named by a digest of its texts; ``how`` its ``maker`` made it."""
     name = digest(*turns, prompt.input or "", *answers[0], "", *answers[1])
-    more: dict[str, Any] = {"extra": {SOURCE: how}, "references": (), "implied": True}
+    more: dict[str, Any] = {"extra": {maker: how}, "references": (), "implied": True}
     yield replace(prompt, id=name, turns=turns, subset=subset, **more)
     for own_id, answer in zip(("1", "2"), answers, strict=True):
         yield CompletionRecord(
@@ -158,7 +159,7 @@ def twins(material: Material) -> Iterator[Item]:
             ties += 1
             continue
         count += 1
-        yield from _apart(
+        yield from apart(
             prompt,
             f"{label.subset} negated" if label.subset else "negated",
             (f"{NEGATION}\n\n{prompt.turns[0]}", *prompt.turns[1:]),

@@ -28,7 +28,11 @@ TABS: Final[dict[str, dict[str, str]]] = {
         "operate-names": "Names in answers",
     },
     "People": {"operate-people": "People"},
-    "Judges": {"operate-judges": "Judges", "operate-tags": "Error tags"},
+    "Judges": {
+        "operate-judges": "Judges",
+        "operate-tags": "Error tags",
+        "operate-adversarial": "Adversarial pairs",
+    },
     "Progress": {
         "operate-progress": "Overview",
         "operate-progress-pairs": "Pairs",
@@ -45,6 +49,7 @@ OF_TASKS: Final = {
     "operate-pairs": "compare",
     "operate-progress-pairs": "compare",
     "operate-disagreements": "compare",
+    "operate-adversarial": "compare",
 }
 """Pages for studies with this task only."""
 

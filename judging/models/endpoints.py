@@ -2,6 +2,7 @@ from django.db import models
 from django.db.models import Q
 
 from arena.models import Contestant
+from arena.rules.subsets import SIMILAR, WORSE
 from judging.endpoints.costs import Prices
 
 
@@ -55,6 +56,11 @@ class Endpoint(models.Model):
 class Author(models.Model):
     """A contestant as a model that can be asked: at which endpoint, and how its answers are sampled."""
 
+    class Writes(models.TextChoices):
+        ANSWER = "", "Answers"
+        SIMILAR = SIMILAR, "For GPTInst: a similar prompt, and the answer to that"
+        WORSE = WORSE, "For GPTOut: a worse answer that looks good"
+
     contestant = models.OneToOneField(Contestant, models.CASCADE, related_name="author")
     endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="authors")
     temperature = models.FloatField(null=True, blank=True, help_text="Leave empty for the endpoint's own.")
@@ -64,6 +70,7 @@ class Author(models.Model):
     options = models.JSONField(
         default=dict, blank=True, help_text='Further fields of the request, e.g. {"top_p": 0.9, "seed": 1}.'
     )
+    writes = models.CharField(max_length=20, choices=Writes, blank=True)
 
     def __str__(self) -> str:
         return f"{self.contestant} by {self.endpoint}"

@@ -20,7 +20,7 @@ from arena.models import Completion, Contestant, Prompt, Study
 from arena.models.signals import announce
 from arena.pages.names import check_name
 from arena.pages.permissions import Visitor
-from arena.texts.dialogue import Message, dialogue
+from arena.texts.dialogue import Message
 from arena.texts.marks import OPENING, without_thinking
 from arena.texts.slugs import free_slug, slug_from
 from judging.endpoints.client import NoReplyError, Reply
@@ -43,6 +43,7 @@ from judging.models.writing import UNANSWERED
 from judging.protocols.replies import ReplyText
 from judging.requests.services import Requests, State
 from judging.writing import reading
+from judging.writing.misleading import chat, label, lacking, turns_of
 
 RETIRED: Final = "{} is retired, so it writes nothing new."
 CLOSED: Final = "{} is closed, so nothing new is written for it."
@@ -85,7 +86,7 @@ def configure_author(study: Study, name: str, wanted: Author, by: Visitor | None
     before = author.endpoint if author else None
     author = author or Author(contestant=contestant)
     author.endpoint = store_endpoint(wanted.endpoint)
-    for part in SAMPLING:
+    for part in (*SAMPLING, "writes"):
         setattr(author, part, getattr(wanted, part))
     author.save()
     if before:
@@ -123,8 +124,8 @@ def holes(author: Author) -> QuerySet[Prompt]:
         prompt=OuterRef("pk"), contestant=author.contestant, is_current=True
     ).exclude(turns=[])
     live = WritingCall.objects.filter(LIVE, prompt=OuterRef("pk"), author=author, text="")
-    known = Prompt.objects.rated().filter(study=author.contestant.study_id).exclude(turns=[])
-    return known.filter(~Exists(has), ~Exists(live)).order_by("subset", "external_id", "pk")
+    known = Prompt.objects.rated().filter(lacking(author), study=author.contestant.study_id)
+    return known.exclude(turns=[]).filter(~Exists(has), ~Exists(live)).order_by("subset", "external_id", "pk")
 
 
 def to_write(author: Author, again: bool = False) -> QuerySet[Prompt]:
@@ -139,7 +140,7 @@ def unanswered(author: Author) -> int:
 
 
 def _unanswered(author: Author) -> QuerySet[WritingCall]:
-    same = WritingCall.objects.filter(UNANSWERED, author=author, sampling=_sampling(asked(author)))
+    same = WritingCall.objects.filter(UNANSWERED, author=author, sampling=_sampling(author))
     return same.filter(prompt=OuterRef("pk"))
 
 
@@ -156,33 +157,35 @@ def cancel(run: WritingRun, by: Visitor | None = None) -> None:
             record(Kind.RUN, by, f"Cancelled: {run}.", study=run.study)
 
 
-def _sampling(model: AskedModel) -> dict[str, Any]:
-    return {name: getattr(model, name) for name in ("model", *SAMPLING)}
+def _sampling(author: Author, *, to_read: bool = False) -> dict[str, Any]:
+    model = asked(author, to_read=to_read)
+    own = {name: getattr(model, name) for name in ("model", *SAMPLING)}
+    return own | ({"writes": author.writes} if author.writes else {})
 
 
 def first_requests(author: Author, prompts: Sequence[Prompt]) -> list[WritingCall]:
     """The requests with which answers begin; those of earlier runs are gone on from, as they are paid for."""
-    same = Q(author=author, text="", state=State.REPLIED, error_kind="", sampling=_sampling(asked(author)))
+    same = Q(author=author, text="", state=State.REPLIED, error_kind="", sampling=_sampling(author))
     last = {row.prompt_id: row for row in WritingCall.objects.filter(same, prompt__in=prompts).order_by("pk")}
     return [_first(author, prompt, last.get(prompt.pk)) for prompt in prompts]
 
 
 def _first(author: Author, prompt: Prompt, last: WritingCall | None) -> WritingCall:
-    goes_on = last and not last.is_last
-    if last and goes_on and dialogue(prompt.turns, prompt.input, _answers(last)) == last.messages:
-        last.prompt = prompt
-        return _next_turn(last)
-    return WritingCall(author=author, prompt=prompt, is_last=len(prompt.turns) == 1)
+    if last and not last.is_last:
+        last.author, last.prompt = author, prompt
+        if chat(author, prompt, _answers(last)) == last.messages:
+            return _next_turn(last)
+    return WritingCall(author=author, prompt=prompt, is_last=turns_of(author, prompt) == 1)
 
 
 def _next_turn(row: WritingCall) -> WritingCall:
     return WritingCall(
         run_id=row.run_id,
-        author_id=row.author_id,
+        author=row.author,
         prompt=row.prompt,
         turn=row.turn + 1,
-        is_last=row.turn + 1 == len(row.prompt.turns),
-        messages=dialogue(row.prompt.turns, row.prompt.input, [*_answers(row), row.raw_reply]),
+        is_last=row.turn + 1 == turns_of(row.author, row.prompt),
+        messages=chat(row.author, row.prompt, [*_answers(row), row.raw_reply]),
         sampling=row.sampling,
         cut=row.cut,
     )
@@ -190,6 +193,8 @@ def _next_turn(row: WritingCall) -> WritingCall:
 
 def _answers(row: WritingCall) -> list[str]:
     """The model's answers to the turns before."""
+    if row.author.writes:
+        return [each["content"] for each in row.messages[: row.turn - 1]]
     return [each["content"] for each in row.messages if each["role"] == "assistant"]
 
 
@@ -205,7 +210,7 @@ class _Writing(Requests[WritingCall]):
     def messages(self, row: WritingCall) -> list[Message]:
         if row.text and row.completion:
             return reading.messages(row, row.completion)
-        return dialogue(row.prompt.turns, row.prompt.input, _answers(row))
+        return chat(row.author, row.prompt, _answers(row))
 
     def alike(self, row: WritingCall) -> QuerySet[WritingCall]:
         return WritingCall.objects.filter(run=row.run_id)
@@ -221,13 +226,13 @@ class _Writing(Requests[WritingCall]):
             return RETIRED.format(contestant.name)
         if row.prompt.study.is_closed:
             return CLOSED.format("The study")
-        if row.turn > 1 and row.sampling != _sampling(asked(row.author)):
+        if row.turn > 1 and row.sampling != _sampling(row.author):
             return f"The settings of {contestant.name} changed after the turn before. Start again."
         return ""
 
     def note(self, row: WritingCall, model: AskedModel, messages: list[Message]) -> None:
         super().note(row, model, messages)
-        row.sampling = _sampling(model)
+        row.sampling = _sampling(row.author, to_read=bool(row.text))
 
     def ask(self, row: WritingCall, model: AskedModel, messages: list[Message]) -> Reply:
         if not row.text:
@@ -254,12 +259,17 @@ class _Writing(Requests[WritingCall]):
             row.cut = [*row.cut, row.turn]
         if tokens := tokens_of_text(reply):
             row.tokens, row.packed = len(tokens), pack(tokens)
-        row.is_last = row.turn >= len(row.prompt.turns)
+        row.is_last = row.turn >= turns_of(row.author, row.prompt)
         if row.is_last:
             turns, sampling = [*_answers(row), row.raw_reply], {**row.sampling, "cut": row.cut}
+            if row.author.writes:
+                sampling |= {"instead": turns[0]} if turns[1:] else {}
+                turns = turns[-1:]
             row.completion = add_answer(row.prompt, row.author.contestant, turns, {WRITTEN: sampling})
             row.error = "" if row.completion else "The prompt has another answer by now, which stays."
-            if row.completion:
+            if row.completion and row.author.writes:
+                label(row.completion, row.author)
+            elif row.completion:
                 _keep_traces(row, row.completion)
             return
         row.save()  # ends it, as only one request about a prompt may be open

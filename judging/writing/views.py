@@ -37,6 +37,7 @@ KINDS = [
 class AuthorForm(AskedForm[Author]):
     MAIN = ("name", "model", "base_url", "api_key_env", "prompt_price", "reply_price")
     ADVANCED = {
+        "What it writes": ("writes",),
         "Sampling": SAMPLING,
         "Price": ("currency",),
         "Probabilities": ("vocabulary",),
@@ -49,7 +50,7 @@ class AuthorForm(AskedForm[Author]):
 
     class Meta:
         model = Author
-        fields = SAMPLING
+        fields = (*SAMPLING, "writes")
         field_classes = AskedForm.SAMPLING
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
@@ -67,7 +68,7 @@ class AuthorForm(AskedForm[Author]):
 
     @property
     def wanted(self) -> Author:
-        return Author(endpoint=self.endpoint(), **{name: self.cleaned_data[name] for name in SAMPLING})
+        return Author(endpoint=self.endpoint(), **{name: self.cleaned_data[name] for name in self.Meta.fields})
 
     def stored(self, by: Visitor) -> Author:
         return services.configure_author(self._study, self.cleaned_data["name"], self.wanted, by)
@@ -114,7 +115,7 @@ def writing(request: HttpRequest, slug: str) -> HttpResponse:
 def author_form(request: HttpRequest, slug: str, contestant: str = "") -> HttpResponse:
     study = get_object_or_404(Study, slug=slug)
     author = _author(study, contestant) if contestant else None
-    wanted = {"name": request.GET.get("name", "")}
+    wanted = {name: request.GET.get(name, "") for name in ("name", "writes")} if author is None else None
     form = AuthorForm(request.POST or None, study=study, instance=author, initial=wanted)
     if request.method == "POST" and form.is_valid() and (stored := form.store(request.user)):
         messages.success(request, f"Saved {stored.contestant.name}.")

@@ -9,7 +9,6 @@ from arena.audit.recording import Kind as EventKind
 from arena.audit.recording import record
 from arena.models import Prompt, Study
 from arena.pages.permissions import Visitor
-from arena.texts.dialogue import dialogue
 from judging.endpoints import costs
 from judging.endpoints.costs import Range, Total, in_words
 from judging.judges.services import JudgeError, missing_key
@@ -17,6 +16,7 @@ from judging.models import Author, WritingCall, WritingRun
 from judging.spending.budgets import check_models, check_outer
 from judging.spending.purses import open_purse, prices_of
 from judging.writing import reading, services
+from judging.writing.misleading import chat, turns_of
 
 Kind = WritingRun.Kind
 
@@ -63,8 +63,8 @@ class Wanted(NamedTuple):
             return len(texts), costs.of_chats(texts, model.options, one, price)
         prompts = self._prompts(author)
         reply = costs.usual_reply(USUAL_REPLY, model.reply_limit)
-        turns = [(prompt, turn) for prompt in prompts for turn in range(len(prompt.turns))]
-        chats = [dialogue(prompt.turns, prompt.input, [""] * turn) for prompt, turn in turns]
+        turns = [(prompt, turn) for prompt in prompts for turn in range(turns_of(author, prompt))]
+        chats = [chat(author, prompt, [""] * turn) for prompt, turn in turns]
         # An answer to one turn is sent again with the next.
         again = Decimal(sum(turn for _, turn in turns))
         more = Range(again, again) * reply if again else costs.NOTHING

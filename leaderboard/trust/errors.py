@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -11,7 +12,7 @@ import numpy as np
 
 from arena.models import Study
 from leaderboard.models import Snapshot
-from leaderboard.snapshots.reading import Choice, opinions_of
+from leaderboard.snapshots.reading import Choice, Opinions, opinions_of
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
 from leaderboard.stats.gold import NOT_ASKED, UNSCORED, Judged, is_scored
 from leaderboard.trust.reading import Gold, Instances, instances, judges_of, verdicts_of
@@ -98,7 +99,11 @@ def errors(study: Study, snapshot: Snapshot, gold: Gold) -> Errors:
 
 @lru_cache(maxsize=IN_MEMORY)
 def _errors(snapshot: Snapshot, mark: tuple[int, int, datetime], gold: Gold) -> Errors:
-    read = opinions_of(snapshot)
-    found, judges = instances(snapshot.study, read, gold), judges_of(read, ())
+    return errors_in(snapshot.study, opinions_of(snapshot), gold)
+
+
+def errors_in(study: Study, read: Opinions, gold: Gold, slugs: Sequence[str] = ()) -> Errors:
+    """Of these judges, or all that have rated. Raises NothingToJudgeError."""
+    found, judges = instances(study, read, gold), judges_of(read, slugs)
     said = np.stack([verdicts_of(read, choice, found.pair) for choice in judges])
     return Errors(found, tuple(judges), said)
