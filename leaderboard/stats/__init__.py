@@ -6,7 +6,8 @@ from leaderboard.stats.bradley_terry import bootstrap_bradley_terry, bradley_ter
 from leaderboard.stats.checks import StatsError
 from leaderboard.stats.davidson import bootstrap_davidson, davidson
 from leaderboard.stats.descriptive import describe, matrices, rating_histogram
-from leaderboard.stats.elo import EloParameters, bootstrap_elo, sequential_elo
+from leaderboard.stats.elo import EloParameters, sequential_elo
+from leaderboard.stats.elo_bootstrap import bootstrap_elo
 from leaderboard.stats.flips import flips
 from leaderboard.stats.games import Games, games_from_ratings, make_games
 from leaderboard.stats.intervals import central_interval, normal_interval

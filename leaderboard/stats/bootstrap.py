@@ -17,8 +17,8 @@ from leaderboard.stats.checks import (
     whole_number,
 )
 from leaderboard.stats.outcome_weights import distinct_rounds, weights_of_rounds
-from leaderboard.stats.outcomes import Outcomes
-from leaderboard.stats.resampling import LARGEST, check_seed, number_of
+from leaderboard.stats.pair_table import Outcomes
+from leaderboard.stats.resampling import check_seed, number_of
 
 T = TypeVar("T")
 ROUNDS: Final = 1000
@@ -113,8 +113,6 @@ def check_rounds(rounds: int) -> int:
 
 
 def check_count(games: int) -> None:
-    """Raise a StatsError for no games, or too many to draw from."""
+    """Raise NoGamesError where there are none."""
     if not games:
         raise NoGamesError("there are no ratings to resample")
-    if games > LARGEST:
-        raise ParameterError(f"there are {games} ratings; at most {LARGEST} can be resampled")

@@ -1,26 +1,21 @@
-"""Elo: one pass over the games in their order, and its bootstrap over resampled games.
+"""Elo: one pass over the games in their order, and how many of the last ones decide.
 
 The expected score 1 / (1 + base ** ((strength_b - strength_a) / scale)) is computed as (1 + tanh) / 2, which
 cannot overflow.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.stats.bootstrap import ROUNDS, Bootstrap, check_count, check_run, in_blocks
 from leaderboard.stats.bradley_terry import all_games
-from leaderboard.stats.checks import FloatArray, IntArray, ParameterError, StatsError, column
-from leaderboard.stats.elo_pools import Clusters, group_by_cluster, pool_sizes, worth_drawing
-from leaderboard.stats.elo_walk import ROUNDS_AT_ONCE, walk_games, walk_late, walk_pools
+from leaderboard.stats.checks import FloatArray, ParameterError
 from leaderboard.stats.games import make_games
 from leaderboard.stats.newton import climb
-from leaderboard.stats.outcomes import Outcomes, outcomes_of, parts
-from leaderboard.stats.pair_table import PairTable
+from leaderboard.stats.pair_table import Outcomes, PairTable
 
 K: Final = 32.0
 SCALE: Final = 400.0
@@ -99,136 +94,6 @@ def sequential_elo(
     return np.array(ratings)
 
 
-def bootstrap_elo(
-    a: npt.ArrayLike,
-    b: npt.ArrayLike,
-    score: npt.ArrayLike,
-    contestants: int,
-    *,
-    rounds: int = ROUNDS,
-    k: float = K,
-    scale: float = SCALE,
-    base: float = BASE,
-    init: float = INIT,
-    seed: int = 0,
-    cluster: npt.ArrayLike | None = None,
-    crossed: npt.ArrayLike | None = None,
-    threads: int | None = None,
-) -> Bootstrap:
-    """Run Elo over ``rounds`` resamples of the games.
-
-    ``a`` and ``b`` hold contestant numbers 0..contestants-1, ``score`` is 1, 0.5 or 0 for ``a``. A round
-    draws single games, or whole clusters where ``cluster`` labels that of each game, and with ``crossed``
-    clusters of a second kind across the first. ``threads`` changes the time taken alone, and None is one:
-    NumPy's steps are too short to share. Raises a StatsError for bad input.
-    """
-    parameters = EloParameters(k, scale, base, init)
-    check_run(rounds, seed, threads)
-    games = read_games(a, b, score, contestants, cluster, crossed)
-    outcomes = games.outcomes if isinstance(games, Clusters) else games
-    last = games_remembered(outcomes, contestants, parameters)
-    used = threads or 1
-    samples = elo_samples(games, contestants, parameters, rounds, seed, threads=used, last=last)
-    drawn = games if isinstance(games, Clusters) else None
-    return Bootstrap(
-        samples,
-        asdict(parameters),
-        seed,
-        clusters=None if drawn is None else len(drawn),
-        crossed_clusters=None if drawn is None else drawn.crossed_clusters,
-        threads=used,
-    )
-
-
-def elo_samples(
-    games: Outcomes | Clusters,
-    contestants: int,
-    parameters: EloParameters,
-    rounds: int,
-    seed: int,
-    *,
-    threads: int = 1,
-    rounds_at_once: int = ROUNDS_AT_ONCE,
-    last: int | None = None,
-) -> FloatArray:
-    """Strengths (rounds, contestants) after the ``last`` games of each round, None for all of them."""
-    last = len(games.of_game) if last is None else last
-    at_once = min(rounds_at_once, -(-rounds // threads))
-    if isinstance(games, Outcomes):
-        return np.concatenate(
-            in_blocks(
-                lambda block: walk_games(games, last, contestants, parameters, seed, block),
-                rounds,
-                at_once,
-                threads,
-            )
-        )
-    sizes = pool_sizes(games, seed, np.arange(rounds))
-    late = worth_drawing(games, sizes, last, seed)
-    samples = np.empty((rounds, contestants))
-
-    def play(which: IntArray, longest: int, walk: Callable[[IntArray], FloatArray]) -> None:
-        if len(which):
-            held = max(1, (MEMORY - games.nbytes) // (longest * games.of_game.itemsize))
-            size = min(at_once, max(1, held // threads))
-            blocks = in_blocks(lambda block: walk(which[block]), len(which), size, min(threads, held))
-            samples[which] = np.concatenate(blocks)
-
-    play(
-        np.flatnonzero(late),
-        last,
-        lambda some: walk_late(games, last, contestants, parameters, seed, some),
-    )
-    play(
-        np.flatnonzero(~late),
-        int(sizes.max()),
-        lambda some: walk_pools(games, sizes[some], contestants, parameters, seed, some),
-    )
-    return samples
-
-
-def read_games(
-    a: npt.ArrayLike,
-    b: npt.ArrayLike,
-    score: npt.ArrayLike,
-    contestants: int,
-    cluster: npt.ArrayLike | None,
-    crossed: npt.ArrayLike | None = None,
-) -> Outcomes | Clusters:
-    """The outcome of each game, by cluster if there are any; raises the errors of make_games."""
-    first, second, points = column("a", a), column("b", b), column("score", score)
-    label = None if cluster is None else column("cluster", cluster)
-    other = None if crossed is None else column("crossed", crossed)
-    _check(first, second, points, contestants, label, other)
-    outcomes = outcomes_of(first, second, points.astype(np.float64, copy=False), contestants)
-    return outcomes if label is None else group_by_cluster(outcomes, label, other)
-
-
-def _check(
-    a: npt.NDArray[Any],
-    b: npt.NDArray[Any],
-    score: npt.NDArray[Any],
-    contestants: int,
-    label: npt.NDArray[Any] | None,
-    other: npt.NDArray[Any] | None,
-) -> None:
-    def check(part: slice = slice(None)) -> None:
-        cluster, crossed = (None if labels is None else labels[part] for labels in (label, other))
-        make_games(a[part], b[part], score[part], contestants, cluster=cluster, crossed=crossed)
-
-    lengths = {len(array) for array in (a, b, score, label, other) if array is not None}
-    if len(lengths) > 1 or (label is None and other is not None):
-        check()
-    try:
-        for part in parts(len(a)):
-            check(part)
-    except StatsError:
-        # Found in a part: the whole says at which position.
-        check()
-        raise
-    check_count(len(a))
-
-
 # How many games at the end of a round decide its strengths: Elo forgets what came before.
 #
 # Take two runs of Elo through the same games from different starts. A game between a and b averages their
@@ -293,7 +158,3 @@ def _movement(parameters: EloParameters) -> float:
     # A game adds K times a chance of variance 1/4 and takes away the share ``pull`` of each strength: one has
     # the variance K * scale / (2 * ln(base)), a difference twice that.
     return math.sqrt(parameters.k * parameters.scale / math.log(parameters.base))
-
-
-# Bytes for the numbers of the games and the pools of all rounds in hand.
-MEMORY: Final = 130_000_000

@@ -25,8 +25,7 @@ from leaderboard.stats.checks import (
     whole_number,
     whole_numbers,
 )
-from leaderboard.stats.outcomes import Outcomes, outcomes_of
-from leaderboard.stats.pair_table import PairTable
+from leaderboard.stats.pair_table import Outcomes, PairTable, outcomes_of
 from leaderboard.stats.tie_bands import TieBand, verdicts
 
 # A round takes one kind of clusters alone every other time where a kind has only two.

@@ -17,7 +17,7 @@ from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, LengthMism
 from leaderboard.stats.clustered_means import mean_of_coefficients, mean_of_shares
 from leaderboard.stats.correlation import ratio
 from leaderboard.stats.plain_values import Result
-from leaderboard.stats.resampling import check_seed, round_keys, words
+from leaderboard.stats.resampling import check_seed, generator
 
 FIRST, TIE, SECOND = 1, 0, -1
 UNSCORED, NOT_ASKED = 8, 9
@@ -118,9 +118,8 @@ class Judged:
         """The verdicts, with a random side for each unscored reply if the rule wants that."""
         if self.rule.unscored != "random" or self.rule.as_published:
             return self.verdicts
-        keys = round_keys(self.rule.seed, np.array([2 * self.stream, 2 * self.stream + 1]), _GUESSES)
-        drawn = words(keys, 0, len(self.gold)).T >> np.uint64(63)
-        return np.where(self.verdicts == UNSCORED, 1 - 2 * drawn.astype(np.int64), self.verdicts)
+        drawn = generator(self.rule.seed, _GUESSES, self.stream).integers(2, size=self.verdicts.shape)
+        return np.where(self.verdicts == UNSCORED, np.where(drawn, SECOND, FIRST), self.verdicts)
 
     @cached_property
     def credits(self) -> FloatArray:

@@ -23,7 +23,7 @@ from leaderboard.stats.ordinal_table import make_table, threshold_rows
 from leaderboard.stats.outcome_weights import DRAWN_TOGETHER
 from leaderboard.stats.pair_table import ABOVE, BELOW
 from leaderboard.stats.ratings import PROMPTS_AND_RATERS, Ratings
-from leaderboard.stats.resampling import CLUSTER_DRAWS, CROSSED_DRAWS, number_of, times_drawn
+from leaderboard.stats.resampling import BLOCK, CLUSTER_DRAWS, CROSSED_DRAWS, number_of, times_drawn
 from leaderboard.stats.sandwich import spread_of_units
 
 # A strength that runs away gains about one unit in every step, the others hardly move.
@@ -189,7 +189,7 @@ def bootstrap_ordinal(
         crossed,
         rounds=rounds,
         seed=seed,
-        together=max(1, min(DRAWN_TOGETHER, _NUMBERS_AT_ONCE // numbers_of_round)),
+        together=max(1, min(DRAWN_TOGETHER, _NUMBERS_AT_ONCE // numbers_of_round) // BLOCK) * BLOCK,
         threads=used,
     )
     centred = (place - table.gauge @ place)[: layout.contestants]

@@ -10,8 +10,7 @@ from scipy.sparse import csr_array
 
 from arena.rules.scales import POINTS
 from leaderboard.stats.checks import FloatArray, IntArray, NotIdentifiedError, ParameterError
-from leaderboard.stats.outcomes import Outcomes
-from leaderboard.stats.pair_table import connected_components
+from leaderboard.stats.pair_table import Outcomes, connected_components
 from leaderboard.stats.ratings import Ratings
 
 # A scale of n points has thresholds tau_1 < ... < tau_(n-1) with tau_k = -tau_(n-k), so that a rating and

@@ -1,20 +1,45 @@
-"""The pairs of contestants that met: their points, who is connected, and whose strengths have no limit."""
+"""The outcomes of games by pair of contestants: points, who is connected, whose strengths have no limit."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components as label
 
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
-from leaderboard.stats.outcomes import Outcomes
 
 ABOVE: Final = "above"
 """No upper limit: nobody outside its set took even half a point from the set."""
 BELOW: Final = "below"
 """No lower limit: its set took no point from anybody outside."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """Distinct outcomes with ``a < b``, at most three for each pair unless games are shared."""
+
+    a: IntArray
+    b: IntArray
+    score: FloatArray
+    of_game: npt.NDArray[Any]  # outcome number of each game
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+
+def outcomes_of(a: IntArray, b: IntArray, score: FloatArray, contestants: int) -> Outcomes:
+    """The distinct outcomes of games; a game seen from the other side is the same."""
+    levels, level = np.unique(np.where(a > b, 1.0 - score, score), return_inverse=True)
+    code = (np.minimum(a, b) * contestants + np.maximum(a, b)) * len(levels) + level
+    distinct, number = np.unique(code, return_inverse=True)
+    pair, level = np.divmod(distinct, max(len(levels), 1))
+    low, high = np.divmod(pair, max(contestants, 1))
+    # Two bytes for each game, four above 65,535 outcomes; one number more must fit, which stands for no game.
+    size = np.promote_types(np.uint16, np.min_scalar_type(len(distinct)))
+    return Outcomes(low, high, levels[level], number.astype(size))
 
 
 @dataclass(frozen=True, eq=False)

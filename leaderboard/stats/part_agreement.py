@@ -13,8 +13,7 @@ from leaderboard.stats.games import Games, scores
 from leaderboard.stats.intervals import central_interval
 from leaderboard.stats.newton import Reference
 from leaderboard.stats.outcome_weights import rounds_together
-from leaderboard.stats.outcomes import Outcomes
-from leaderboard.stats.pair_table import PairTable
+from leaderboard.stats.pair_table import Outcomes, PairTable
 from leaderboard.stats.plain_values import DECIMALS, rounded
 from leaderboard.stats.ranking import drawn_by
 from leaderboard.stats.ranking_method import Method

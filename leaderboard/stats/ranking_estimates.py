@@ -18,7 +18,8 @@ from leaderboard.stats.bradley_terry import (
 )
 from leaderboard.stats.checks import FloatArray, IntArray, NotIdentifiedError
 from leaderboard.stats.davidson import bootstrap_davidson, davidson
-from leaderboard.stats.elo import bootstrap_elo, sequential_elo
+from leaderboard.stats.elo import sequential_elo
+from leaderboard.stats.elo_bootstrap import bootstrap_elo
 from leaderboard.stats.elo_mean import bootstrap_mean_elo, mean_elo
 from leaderboard.stats.games import Games
 from leaderboard.stats.intervals import KEPT_PERCENTILES, bounds, percentiles, student_quantiles

@@ -12,7 +12,7 @@ from leaderboard.stats.ratings import RESAMPLE
 from leaderboard.stats.resampling import check_seed
 from leaderboard.stats.tie_bands import TieBand
 
-METHODOLOGY: Final = "7"
+METHODOLOGY: Final = "8"
 """Rises whenever the same ratings would give other numbers."""
 METHODS: Final = ("elo", "bradley-terry", "davidson", "ordinal", "elo-study")
 """elo is a mean over endless orders of play; elo-study has one order a round."""

@@ -1,10 +1,11 @@
-"""Random draws that are the same on any machine, for any block of rounds and threads.
+"""Random draws that are the same for any block of rounds and any number of threads.
 
-A counter of seed, purpose, round and step is mixed by the finaliser of splitmix64 (Steele, Lea and Flood
-2014, *Fast splittable pseudorandom number generators*).
+BLOCK rounds share a generator (Philox, keyed by seed, purpose and block: Salmon et al. 2011, *Parallel random
+numbers: as easy as 1, 2, 3*). A block is always drawn whole: no round depends on which others are asked for.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import groupby
 from typing import Any, Final
 
 import numpy as np
@@ -12,22 +13,15 @@ import numpy.typing as npt
 
 from leaderboard.stats.checks import IntArray, ParameterError, whole_number
 
-WordArray = npt.NDArray[np.uint64]
+BLOCK: Final = 16
 # The purposes of streams, which have nothing in common.
 GAME_DRAWS: Final = 0
 CLUSTER_DRAWS: Final = 1
 POOL_ORDER: Final = 2
-LATE_GAMES: Final = 3
+ELO_DRAWS: Final = 3
 CROSSED_DRAWS: Final = 4
-POISSON_DRAWS: Final = 10
-SINGLE_DRAWS: Final = 11
 NORMAL_DRAWS: Final = 12
-# The most things one step can choose from.
-LARGEST: Final = 2**32 - 1
-DRAWS_AT_ONCE: Final = 2**15
-GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
-_FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND: Final = np.uint64(0x94D049BB133111EB)
+CHI_SQUARE_DRAWS: Final = 13
 
 
 def check_seed(seed: int) -> int:
@@ -37,64 +31,26 @@ def check_seed(seed: int) -> int:
     return seed
 
 
-def round_keys(seed: int, rounds: npt.NDArray[np.int64], purpose: int = 0) -> WordArray:
-    """One key for each round number; streams of different ``purpose`` have nothing in common."""
-    start = np.array([check_seed(seed)], dtype=np.uint64)
-    spare = np.empty_like(start)
-    mix(start, spare)
-    start ^= np.uint64(purpose * int(GOLDEN) % 2**64)
-    mix(start, spare)
-    keys = start + (rounds.astype(np.uint64) + np.uint64(1)) * GOLDEN
-    mix(keys, np.empty_like(keys))
-    return keys
+def generator(seed: int, purpose: int, number: int = 0) -> np.random.Generator:
+    """The generator of a purpose and a number below 2**48, such as that of a block of rounds."""
+    key = np.array([check_seed(seed), purpose << 48 | number], dtype=np.uint64)
+    return np.random.Generator(np.random.Philox(key=key))
 
 
-def words(keys: WordArray, first_step: int, steps: int) -> WordArray:
-    """Random 64-bit words (steps, rounds) for the steps from ``first_step``."""
-    block = keys[None, :] + _steps(first_step, steps)[:, None]
-    mix(block, np.empty_like(block))
-    return block
-
-
-def _steps(first: int, number: int) -> WordArray:
-    return np.arange(first + 1, first + number + 1, dtype=np.uint64) * GOLDEN
-
-
-def choices(
-    keys: WordArray, first_step: int, steps: int, things: int | npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
-    """Numbers in 0..things-1 (steps, rounds), equally likely to one part in 2**32 / things."""
-    return _chosen(words(keys, first_step, steps), things)
-
-
-def _chosen(block: WordArray, things: int | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """What the words choose, in their place."""
-    np.right_shift(block, np.uint64(32), out=block)
-    np.multiply(block, np.asarray(things).astype(np.uint64), out=block)
-    np.right_shift(block, np.uint64(32), out=block)
-    return block.view(np.int64)
-
-
-def mix(words: WordArray, spare: WordArray) -> None:
-    """Scramble ``words`` in place; ``spare`` has the same shape and is overwritten."""
-    for shift, factor in ((30, _FIRST), (27, _SECOND)):
-        np.right_shift(words, np.uint64(shift), out=spare)
-        np.bitwise_xor(words, spare, out=words)
-        np.multiply(words, factor, out=words)
-    np.right_shift(words, np.uint64(31), out=spare)
-    np.bitwise_xor(words, spare, out=words)
+def each_round(
+    seed: int, rounds: IntArray, purpose: int, draw: Callable[[np.random.Generator], npt.NDArray[Any]]
+) -> Iterator[npt.NDArray[Any]]:
+    """The row of each round in turn; ``draw`` takes those of a block (BLOCK, ...) from its generator."""
+    for block, own in groupby(rounds.tolist(), lambda number: number // BLOCK):
+        rows = draw(generator(seed, purpose, block))
+        yield from (rows[number % BLOCK] for number in own)
 
 
 def cluster_draws(
     seed: int, rounds: IntArray, clusters: int, purpose: int = CLUSTER_DRAWS
 ) -> Iterator[IntArray]:
     """For each round in turn the clusters drawn, as many as there are."""
-    keys, steps = round_keys(seed, rounds, purpose)[:, None], _steps(0, clusters)
-    together = max(1, DRAWS_AT_ONCE // clusters)
-    for row in range(0, len(rounds), together):
-        block = keys[row : row + together] + steps
-        mix(block, np.empty_like(block))
-        yield from _chosen(block, clusters)
+    return each_round(seed, rounds, purpose, lambda stream: stream.integers(clusters, size=(BLOCK, clusters)))
 
 
 def times_drawn(seed: int, rounds: IntArray, clusters: int, purpose: int = CLUSTER_DRAWS) -> IntArray:

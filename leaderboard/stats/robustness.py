@@ -16,8 +16,7 @@ from leaderboard.stats.bradley_terry import all_games
 from leaderboard.stats.checks import ClusterError, FloatArray, IntArray, NoGamesError, ParameterError
 from leaderboard.stats.games import Games
 from leaderboard.stats.newton import climb
-from leaderboard.stats.outcomes import Outcomes
-from leaderboard.stats.pair_table import PairTable
+from leaderboard.stats.pair_table import Outcomes, PairTable
 from leaderboard.stats.ratings import RESAMPLE
 
 

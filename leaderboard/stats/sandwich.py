@@ -11,7 +11,6 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, hstack
-from scipy.special import gammaincinv, ndtri
 
 from leaderboard.stats.bootstrap import check_run
 from leaderboard.stats.bradley_terry import BradleyTerryFit, BradleyTerryLikelihood
@@ -19,7 +18,7 @@ from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.davidson import DavidsonLikelihood
 from leaderboard.stats.games import Games
 from leaderboard.stats.newton import Reference
-from leaderboard.stats.resampling import NORMAL_DRAWS, round_keys, words
+from leaderboard.stats.resampling import CHI_SQUARE_DRAWS, NORMAL_DRAWS, generator
 
 
 def spread_of_units(
@@ -155,12 +154,12 @@ def sandwich_samples(
     A contestant without a standard error keeps its strength in every round.
     """
     check_run(rounds, seed, None)
-    keys = round_keys(seed, np.arange(rounds), NORMAL_DRAWS)
-    uniform = ((words(keys, 0, len(covariance) + 1) >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53
-    away: FloatArray = ndtri(uniform[:-1]).T @ _square_root(np.nan_to_num(covariance))
+    normal = generator(seed, NORMAL_DRAWS).standard_normal((rounds, len(covariance)))
+    away: FloatArray = normal @ _square_root(np.nan_to_num(covariance))
     if units is not None:
         freedom = max(1, units - 1)
-        away /= np.sqrt(2.0 * gammaincinv(freedom / 2.0, uniform[-1]) / freedom)[:, None]
+        spread = generator(seed, CHI_SQUARE_DRAWS).chisquare(freedom, rounds)
+        away /= np.sqrt(spread / freedom)[:, None]
     return fit.rating + away
 
 

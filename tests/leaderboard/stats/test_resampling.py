@@ -2,63 +2,46 @@ import numpy as np
 import pytest
 
 from leaderboard.stats.checks import ParameterError
-from leaderboard.stats.resampling import choices, exact_type, round_keys, words
-
-MASK = 2**64 - 1
-GOLDEN = 0x9E3779B97F4A7C15
-
-
-def scrambled(word):
-    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 & MASK
-    word = (word ^ (word >> 27)) * 0x94D049BB133111EB & MASK
-    return word ^ (word >> 31)
-
-
-def key_in_plain_integers(seed, number, purpose):
-    start = scrambled(scrambled(seed) ^ purpose * GOLDEN & MASK)
-    return scrambled(start + (number + 1) * GOLDEN & MASK)
+from leaderboard.stats.resampling import (
+    BLOCK,
+    CLUSTER_DRAWS,
+    CROSSED_DRAWS,
+    cluster_draws,
+    exact_type,
+    generator,
+    times_drawn,
+)
 
 
-def word_in_plain_integers(seed, number, step, purpose=0):
-    return scrambled(key_in_plain_integers(seed, number, purpose) + (step + 1) * GOLDEN & MASK)
+def test_rounds_are_the_same_in_whatever_blocks_they_are_asked_for():
+    whole = [drawn.tolist() for drawn in cluster_draws(3, np.arange(60), 9)]
+    for rounds in (np.arange(17, 53), np.array([59, 3, 4, 40, 3])):
+        assert [drawn.tolist() for drawn in cluster_draws(3, rounds, 9)] == [whole[r] for r in rounds]
+        expected = [np.bincount(whole[r], minlength=9).tolist() for r in rounds]
+        assert times_drawn(3, rounds, 9).tolist() == expected
 
 
-def choice_in_plain_integers(seed, number, step, things, purpose=0):
-    return (word_in_plain_integers(seed, number, step, purpose) >> 32) * things >> 32
+def test_streams_of_seeds_purposes_and_blocks_differ():
+    streams = [
+        next(cluster_draws(seed, np.array([number]), 1000, purpose)).tolist()
+        for seed in (0, 1, 2**64 - 1)
+        for purpose in (CLUSTER_DRAWS, CROSSED_DRAWS)
+        for number in (0, 1, BLOCK)
+    ]
+    assert len({tuple(drawn) for drawn in streams}) == len(streams)
 
 
-def test_the_mixing_is_that_of_splitmix64():
-    # First outputs of the published generator for the seed 1234567.
-    outputs = [scrambled(1234567 + i * GOLDEN & MASK) for i in (1, 2)]
-    assert outputs == [6457827717110365317, 3203168211198807973]
-
-
-@pytest.mark.parametrize("purpose", [0, 1, 2])
-def test_words_equal_those_of_plain_integers(purpose):
-    keys = round_keys(2**64 - 1, np.array([0, 5, 999]), purpose)
-    expected = [[word_in_plain_integers(2**64 - 1, r, s, purpose) for r in (0, 5, 999)] for s in (7, 8)]
-    assert words(keys, 7, 2).tolist() == expected
-
-
-def test_choices_are_even_and_rounds_and_steps_are_not_correlated():
-    drawn = choices(round_keys(1, np.arange(100)), 0, 1000, 7)
-    share = np.bincount(drawn.ravel(), minlength=7) / drawn.size
-    assert drawn.min() == 0
-    assert drawn.max() == 6
-    assert share == pytest.approx(np.full(7, 1 / 7), abs=0.004)
-    drawn = choices(round_keys(1, np.arange(200)), 0, 500, 2**20).astype(float)
-    by_round, by_step = (
-        np.corrcoef(drawn[:, :-1].ravel(), drawn[:, 1:].ravel())[0, 1],
-        np.corrcoef(drawn[:-1].ravel(), drawn[1:].ravel())[0, 1],
-    )
-    assert abs(by_round) < 0.015
-    assert abs(by_step) < 0.015
+def test_clusters_are_drawn_evenly_and_rounds_are_not_correlated():
+    drawn = np.array(list(cluster_draws(1, np.arange(200), 500)))
+    assert np.bincount(drawn.ravel(), minlength=500).std() == pytest.approx(200**0.5, rel=0.15)
+    for one, other in ((drawn[:-1], drawn[1:]), (drawn[:, :-1], drawn[:, 1:])):
+        assert abs(np.corrcoef(one.ravel(), other.ravel())[0, 1]) < 0.015
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64])
 def test_a_seed_must_fit_64_bits(seed):
     with pytest.raises(ParameterError, match=f"seed is {seed}"):
-        round_keys(seed, np.array([0]))
+        generator(seed, CLUSTER_DRAWS)
 
 
 def test_sums_are_of_32_bits_only_where_these_are_exact():
