@@ -68,7 +68,9 @@ class AuthorForm(AskedForm[Author]):
 
     @property
     def wanted(self) -> Author:
-        return Author(endpoint=self.endpoint(), **{name: self.cleaned_data[name] for name in self.Meta.fields})
+        return Author(
+            endpoint=self.endpoint(), **{name: self.cleaned_data[name] for name in self.Meta.fields}
+        )
 
     def stored(self, by: Visitor) -> Author:
         return services.configure_author(self._study, self.cleaned_data["name"], self.wanted, by)
