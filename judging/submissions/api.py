@@ -43,7 +43,7 @@ class DecisionIn(Schema):
     model_config = {"extra": "forbid"}
 
     decision: Literal["accept", "decline"]
-    reason: str = Field("", max_length=2000, description="For declining; mailed to the contact.")
+    reason: Name = Field("", max_length=2000, description="For declining; mailed to the contact.")
     api_key_env: Name = Field("", max_length=100, description="For accepting: the variable with the key.")
 
 

@@ -136,7 +136,8 @@ def submission(request: OperatorRequest, number: int) -> HttpResponse:
     """A proposal: decide, then have its answers written or imported, and judged."""
     rows = Submission.objects.select_related("study", "job", "account", "decided_by", "contestant__study")
     row = get_object_or_404(rows, study=request.study, pk=number)
-    form, staff = AcceptForm(request.POST if "model" in request.POST else None, row), is_staff(request.user)
+    decides = row.base_url and "model" in request.POST
+    form, staff = AcceptForm(request.POST if decides else None, row), is_staff(request.user)
     if request.method == "POST":
         if not staff and (form.is_bound or {"write", "judge"} & request.POST.keys()):
             raise PermissionDenied
