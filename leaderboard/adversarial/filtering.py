@@ -16,7 +16,15 @@ from arena.api.schemas import Name
 from arena.models import Pair, Study
 from arena.pages.permissions import Visitor
 from arena.studies import changes
-from leaderboard.adversarial.making import FROM, MAKER, AdversarialError, Making, source_of, study_named
+from leaderboard.adversarial.making import (
+    FROM,
+    MAKER,
+    AdversarialError,
+    Making,
+    made_how,
+    source_of,
+    study_named,
+)
 from leaderboard.snapshots.reading import opinions
 from leaderboard.stats.checks import BoolArray
 from leaderboard.stats.gold import FIRST, SECOND, TIE, UNSCORED, counted
@@ -113,7 +121,7 @@ class Keep(Schema):
         for place in np.flatnonzero(kept).tolist():
             pair = pairs[int(found.pairs[place])]
             right, wrong = (pair.first, pair.second)[:: 1 if pair.gold == Pair.Gold.FIRST else -1]
-            how = {**pair.prompt.extra.get(MAKER, {}), "study": self.source, "verdicts": found.how(place)}
+            how = {**made_how(pair.prompt), "verdicts": found.how(place)}
             made.add(pair.prompt, pair.prompt.subset, right, wrong, how)
         told = f"at least {least} of {most} verdicts of {', '.join(f'`{slug}`' for slug in slugs)} are wrong"
         return made.study(
@@ -134,7 +142,7 @@ def decided(study: Study) -> list[tuple[Pair, str, str]]:
     if read is None:
         return []
     golds = [
-        pair.gold or ("first" if pair.first.external_id == pair.prompt.extra[MAKER]["right"] else "second")
+        pair.gold or ("first" if pair.first.external_id == made_how(pair.prompt).get("right") else "second")
         for pair in pairs
     ]
     counts = counted(of_people(read, read.people, np.array([pair.pk for pair in pairs]))[0])
@@ -165,7 +173,8 @@ def told(study: Study, judges: Sequence[str] = ()) -> dict[str, Any]:
     left_out = list(study.left_out_rows.filter(file__startswith=FROM))
     labelled = Pair.objects.filter(prompt__in=study.prompts.rated()).exclude(gold="").count()
     candidates = None
-    if labelled or study.prompts.filter(extra__has_key=MAKER).exists():
+    made = study.prompts.filter(extra__has_key=MAKER).first()
+    if labelled or made:
         candidates = {"all": labelled + _unlabelled(study), "judges": {}, "dropped": {}, "kept": []}
     try:
         candidates = Filter(study, judges).told()
@@ -177,7 +186,7 @@ def told(study: Study, judges: Sequence[str] = ()) -> dict[str, Any]:
     kept = sum(people.values()) + decisions.total()
     return {
         "study": study.slug,
-        "source": left_out[0].file.removeprefix(FROM) if left_out else None,
+        "source": made_how(made).get("study") if made else None,
         "left_out": {each.reason: each.rows for each in left_out},
         "candidates": candidates,
         "people": {"kept": kept, **people, "refused": dict(decisions)} if kept else None,

@@ -76,7 +76,12 @@ class Making:
             texts if is_first else texts[::-1],
             gold="first" if is_first else "second",
             source=source_of(subset),
-            how={"prompt": _name(prompt), **how, "right": "1" if is_first else "2"},
+            how={
+                "prompt": _name(prompt),
+                **how,
+                "study": self.source.slug,
+                "right": "1" if is_first else "2",
+            },
             maker=MAKER,
         )
         self._pairs[key] = list(records)[: None if wrong else 2]
@@ -98,8 +103,14 @@ class Making:
             raise AdversarialError(f"{str(error).rstrip('.')}.", "study") from error
         if not report.ok:
             raise AdversarialError(f"{report.errors[0]}.")
-        Study.objects.filter(slug=slug).update(is_draft=True, **settings)
+        Study.objects.filter(slug=slug).update(is_draft=True, simulated=self.source.simulated, **settings)
         return Study.objects.get(slug=slug)
+
+
+def made_how(prompt: Prompt) -> dict[str, Any]:
+    """How the pair of a prompt was made, if it was made here."""
+    found = prompt.extra.get(MAKER)
+    return found if isinstance(found, dict) else {}
 
 
 def source_of(subset: str) -> str:

@@ -443,6 +443,7 @@ def test_the_api_makes_counts_and_takes_out(source: Study, client: Client) -> No
     given = {"source": "source", "study": "cands", "ways": ["Neighbor"], "right": "weak", "n": 5}
     made = send("candidates/", given)
     assert made.status_code == 201
+    assert (made.json()["source"], made.json()["left_out"]) == ("source", {})
     assert made.json()["candidates"] == {"all": 5, "judges": {}, "dropped": {}, "kept": []}
     again = send("candidates/", given)
     assert (again.status_code, again.json()["field"]) == (409, "study")
