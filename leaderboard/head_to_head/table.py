@@ -8,7 +8,7 @@ from leaderboard.head_to_head.verdict import Decision
 from leaderboard.pages.columns import Column, bare
 from leaderboard.pages.format import number
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.units import SHARE, Estimate
+from leaderboard.pages.units import POINTS, SHARE, Estimate
 from leaderboard.snapshots.canonical import Content
 
 
@@ -143,7 +143,11 @@ def drivers_table(caption: str, rows: Sequence[Driver], level: float) -> DataTab
         Column("Other games", "split.other.n", label="Other ratings"),
         Column("Other share %", "split.other.value", SHARE, label="Other win share"),
         Column(
-            "Difference: %", bare("apart.value"), SHARE, over="Difference", ends=_ends("Difference", level)
+            "Difference: %",
+            bare("apart.value"),
+            POINTS,
+            label="Difference of win shares",
+            ends=_ends("Difference", level),
         ),
     ]
     return DataTable.of(caption, columns, rows)
