@@ -183,7 +183,7 @@ def test_from_sixty_candidates_to_pairs_that_people_confirm(
     assert take_out(hard) == 0
     assert told(hard)["people"] == of
     assert [pair.gold for pair, _, decision in decided(hard) if decision in (TASTE, OTHER)] == ["", "", ""]
-    assert StudyEvent.objects.filter(study=hard, note__contains="Right answer: none").count() == 3
+    assert StudyEvent.objects.filter(study=hard, note__icontains="right answer: none").count() == 3
     # Who changes their mind gives the pair back.
     refused = pairs[1]
     for row in refused.comparisons.all():

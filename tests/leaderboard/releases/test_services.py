@@ -58,7 +58,7 @@ def test_a_release_outlasts_whatever_becomes_of_the_study(made, client, monkeypa
 def page_and_bundle(client):
     """What a reader sees of the release apart from the study's present name, and its bundle."""
     page = client.get("/studies/made/releases/1/").context["page"]
-    tables = {panel.slug: panel.table for panel in page.panels}
+    tables = {panel.slug: (panel.table.caption, panel.table.csv()) for panel in page.panels}
     assert set(tables) == {"standings", "raters", "judges"}
     shown = (page.citation, page.release.name, page.provenance, tables)
     return shown, client.get("/studies/made/releases/1/bundle.zip").content
