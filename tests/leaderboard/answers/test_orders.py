@@ -7,6 +7,7 @@ from leaderboard.answers.beside_pairs import compared
 from leaderboard.answers.features.table import expected
 from leaderboard.answers.scores.table import bins, slope_sentence
 from leaderboard.answers.table import few_prompts, lead, order_sentence, strength
+from leaderboard.pages.units import Estimate
 from leaderboard.stats.pointwise_standings import OrderAgreement, score_standings
 from leaderboard.stats.scores import make_scores
 
@@ -140,7 +141,7 @@ def test_slopes_that_may_be_noise_are_not_named():
     ],
 )
 def test_a_correlation_has_a_word_where_its_interval_leaves_out_0(low, high, said):
-    assert strength(0.4, low, high, "moderate") == said
+    assert strength(Estimate(0.4, low, high), "moderate") == said
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ def test_requirements_stand_beside_scores(client):
     assert "scores from pairs by People is 1.00" in page.sentences[0][0]
     assert page.panel("scores").table.rows[0][:2] == ("Ada", 100.0)
     board = client.get(f"/studies/{made.study.slug}/?columns=all").context["page"]
-    (column,) = (each for each in board.view.further if each.key == "requirements")
+    (column,) = (each for each in board.view.table.columns if each.key == "requirements")
     assert [column.text(entry) for entry in board.view.entries] == ["100.0%", "60.0%", "20.0%"]
 
 

@@ -182,7 +182,7 @@ def test_text_scores_stand_beside_scores_from_pairs(client, study):
     )
     assert page.panel(anchor).table.rows[0][0] == "Ada"
     board = client.get("/studies/scored/?columns=all").context["page"]
-    (column,) = (each for each in board.view.further if each.key == "text-score")
+    (column,) = (each for each in board.view.table.columns if each.key == "text-score")
     assert [column.text(entry) for entry in board.view.entries] == ["4.67", "3.67", "1.40"]
     assert "Spearman’s correlation with Elo (People): 1.00" in column.help
 
