@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 from ninja import Field, Schema
@@ -25,12 +26,6 @@ from leaderboard.adversarial.making import (
     source_of,
     study_named,
 )
-from leaderboard.snapshots.reading import opinions
-from leaderboard.stats.checks import BoolArray
-from leaderboard.stats.gold import FIRST, SECOND, TIE, UNSCORED, counted
-from leaderboard.stats.gold_baselines import majority
-from leaderboard.trust.errors import errors_in
-from leaderboard.trust.reading import Gold, NothingToJudgeError, of_people
 
 NO_LABEL: Final = "no pair with a right answer"
 GOLD_TIE: Final = "both answers are equally right"
@@ -47,6 +42,12 @@ class Filter:
 
     def __init__(self, study: Study, judges: Sequence[str] = ()) -> None:
         """By these judges, or all that are no panel. Raises AdversarialError."""
+        from leaderboard.snapshots.reading import (
+            opinions,  # needs SciPy, which the web process loads on demand
+        )
+        from leaderboard.trust.errors import errors_in
+        from leaderboard.trust.reading import Gold, NothingToJudgeError
+
         read = opinions(study)
         every = [each for each in read.raters if each.selector.startswith("judge:") and not each.panel]
         named = judges or [each.selector for each in every]
@@ -59,8 +60,10 @@ class Filter:
         self.wrong = self.errors.wrong.sum(axis=0)
         self.unlabelled = _unlabelled(study)
 
-    def sorted_out(self, least: int) -> tuple[BoolArray, dict[str, int]]:
+    def sorted_out(self, least: int) -> tuple[npt.NDArray[np.bool_], dict[str, int]]:
         """Which pairs are kept if so many verdicts must be wrong; by reason, how many candidates are not."""
+        from leaderboard.stats.gold import TIE  # needs SciPy, which the web process loads on demand
+
         sided = self.errors.instances.gold != TIE
         asked = sided & self.errors.in_both_orders.all(axis=0)
         kept = asked & (self.wrong >= least)
@@ -83,6 +86,8 @@ class Filter:
 
     def how(self, place: int) -> dict[str, list[str]]:
         """By judge its verdicts about a pair, in the stored order and swapped."""
+        from leaderboard.stats.gold import UNSCORED  # needs SciPy, which the web process loads on demand
+
         gold = self.errors.instances.gold[place]
         words = [
             ["none" if each == UNSCORED else "right" if each == gold else "wrong" for each in own]
@@ -136,6 +141,11 @@ class Keep(Schema):
 
 def decided(study: Study) -> list[tuple[Pair, str, str]]:
     """The pairs that Keep has made, each with its right answer and what people have decided."""
+    from leaderboard.snapshots.reading import opinions  # needs SciPy, which the web process loads on demand
+    from leaderboard.stats.gold import FIRST, SECOND, TIE, counted
+    from leaderboard.stats.gold_baselines import majority
+    from leaderboard.trust.reading import of_people
+
     made = Pair.objects.filter(prompt__study=study, prompt__extra__adversarial__verdicts__isnull=False)
     pairs = list(made.select_related("prompt", "first").order_by("pk"))
     read = opinions(study) if pairs else None

@@ -21,7 +21,6 @@ from arena.models import Completion, Prompt, Study
 from arena.pages.permissions import Visitor
 from arena.rules.subsets import NEIGHBOUR
 from judging.judges.services import JudgeError, MissingError
-from leaderboard.stats.neighbours import nearest, tf_idf, unit
 
 MAKER: Final = "adversarial"
 """Where a prompt's ``extra`` tells how its pair was made."""
@@ -164,6 +163,11 @@ class Candidates(Schema):
         self, prompts: Sequence[Prompt], others: Mapping[int, Completion]
     ) -> Iterator[tuple[Completion | None, dict[str, Any]]]:
         """For each prompt the answer to the nearest of those that have one, and how that was found."""
+        from leaderboard.stats.neighbours import (  # needs SciPy, which the web process loads on demand
+            nearest,
+            tf_idf,
+        )
+
         texts = ("\n".join([*each.turns, each.input]) for each in prompts)
         space = tf_idf(list(texts)) if self.vectors is None else self._space(prompts, self.vectors)
         has = np.array([each.pk in others for each in prompts])
@@ -175,6 +179,8 @@ class Candidates(Schema):
                 yield (others[near.pk], how) if place >= 0 else (None, {})
 
     def _space(self, prompts: Sequence[Prompt], vectors: Mapping[str, Sequence[float]]) -> Any:
+        from leaderboard.stats.neighbours import unit  # needs SciPy, which the web process loads on demand
+
         rows = {name: vectors.get(name, ()) for name in map(_name, prompts)}
         for name, row in rows.items():
             if not row or len(row) != len(next(iter(rows.values()))):

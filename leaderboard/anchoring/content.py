@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from arena.models import Study
+from leaderboard.anchoring.settings import parse_for_anchoring
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.declarations import OnDemand
 from leaderboard.snapshots.reading import Opinions, opinions
-from leaderboard.snapshots.settings import PEOPLE, Counts, Scope, Setting, one_of, parse
+from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.stats import METHODOLOGY, Method, StatsError
 from leaderboard.stats.anchored import anchor_pairs
 from leaderboard.stats.anchored_pairs import RatedPairs, rated_pairs
 from leaderboard.stats.anchored_result import Anchored, anchored_cautions
-
-OF_ANCHORING: Final = ("raters", "criterion", "ties", "category", "level")
-"""The switches that a ranking anchored on people takes."""
-
-
-def parse_for_anchoring(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
-    """The setting of a ranking anchored on people, by the first judge if none is named; None without both.
-
-    Raises UnknownSettingError.
-    """
-    selectors = [choice["selector"] for choice in counts["raters"]]
-    judges = [one for one in selectors if one.startswith("judge:")]
-    if not judges or PEOPLE not in selectors:
-        return None
-    asked = {name: wanted[name] for name in OF_ANCHORING if name in wanted}
-    return parse(asked | {"raters": one_of("raters", wanted.get("raters") or judges[0], judges)}, counts)
 
 
 def anchored_table(study: Study, opinions: Opinions, setting: Setting, method: Method) -> Table:

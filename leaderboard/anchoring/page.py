@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
-from leaderboard.anchoring.content import OF_ANCHORING, parse_for_anchoring
+from leaderboard.anchoring.settings import OF_ANCHORING, parse_for_anchoring
 from leaderboard.anchoring.table import anchored_table, boards, gain_may_be_chance, leader
 from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import ComputedPage

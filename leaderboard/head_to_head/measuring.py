@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -10,10 +10,11 @@ import numpy as np
 
 from arena.models import Contestant, Study
 from leaderboard.anchoring.content import data_of
+from leaderboard.head_to_head.settings import parse_for_pair
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.declarations import OnDemand
 from leaderboard.snapshots.reading import NOBODY, Choice, Opinions
-from leaderboard.snapshots.settings import Counts, PairSetting, Scope, one_of, parse
+from leaderboard.snapshots.settings import PairSetting, Scope
 from leaderboard.snapshots.text_sizes import Texts, texts
 from leaderboard.stats import Method, StatsError
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
@@ -32,13 +33,6 @@ DOUBLINGS: Final = 12
 """After so many what an interval reaches hardly changes any more."""
 
 _WORDS: Final = MEASURES.index("words")
-
-
-PAIR_METHODS: Final = ("elo", "bradley-terry", "davidson")
-"""Methods by which two contestants are put head to head."""
-
-PAIR_SWITCHES: Final = ("raters", "ties", "category", "method", "band", "level", "criterion")
-"""Switches that mean something for two contestants."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,15 +74,6 @@ class Duel:
 
     def __len__(self) -> int:
         return len(self.score)
-
-
-def parse_for_pair(wanted: Mapping[str, str], counts: Counts) -> PairSetting | None:
-    """The setting of two contestants head to head. Raises UnknownSettingError."""
-    found = parse({name: wanted[name] for name in wanted if name in PAIR_SWITCHES}, counts)
-    if found is None:
-        return None
-    one_of("method", found.method, PAIR_METHODS)
-    return PairSetting(**vars(found), contestant=wanted["contestant"], against=wanted["against"])
 
 
 def head_to_head_table(study: Study, opinions: Opinions, setting: PairSetting, method: Method) -> Table:

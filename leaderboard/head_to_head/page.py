@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from arena.models import Contestant, Study
 from leaderboard.head_to_head.figure import differences
-from leaderboard.head_to_head.measuring import PAIR_METHODS, PAIR_SWITCHES, parse_for_pair
+from leaderboard.head_to_head.settings import PAIR_METHODS, PAIR_SWITCHES, parse_for_pair
 from leaderboard.head_to_head.table import Driver, Line, drivers, drivers_table, lines, lines_table
 from leaderboard.head_to_head.verdict import MarginError, margin_of, result
 from leaderboard.models import Snapshot

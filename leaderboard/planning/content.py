@@ -2,42 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Final
 
 from arena.models import Contestant, Study
+from leaderboard.planning.settings import PlanSetting, parse_for_plan
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.declarations import OnDemand
 from leaderboard.snapshots.reading import Opinions
-from leaderboard.snapshots.settings import OF_PLANS, Counts, PairSetting, Scope, one_of, parse
+from leaderboard.snapshots.settings import Scope
 from leaderboard.stats import Method, StatsError, plan_from_data
 from leaderboard.stats.planning import SMALLEST_GAP
 
 GAPS: Final = (10.0, 20.0, 30.0, 50.0, 100.0)
 """Points; plans for these stand beside that for the measured gap."""
-
-
-POWERS: Final = ("50", "80", "90", "95")
-"""Percent, of plans."""
-
-
-@dataclass(frozen=True)
-class PlanSetting(PairSetting):
-    """What a plan is for; the first two where no contestants are named, and the power in percent."""
-
-    method: str = "bradley-terry"
-    power: str = "80"
-
-
-def parse_for_plan(wanted: Mapping[str, str], counts: Counts) -> PlanSetting | None:
-    """The setting of a plan, its contestants as they are named. Raises UnknownSettingError."""
-    found = parse({name: wanted[name] for name in OF_PLANS if name in wanted}, counts)
-    two = {name: wanted.get(name) or "" for name in ("contestant", "against")}
-    power = one_of("power", wanted.get("power") or PlanSetting.power, POWERS)
-    if found is None:
-        return None
-    return PlanSetting(**vars(found) | two | {"method": PlanSetting.method, "power": power})
 
 
 def plan_table(study: Study, opinions: Opinions, setting: PlanSetting, method: Method) -> Table:

@@ -15,7 +15,7 @@ from leaderboard.pages.computed_page import ComputedPage
 from leaderboard.pages.page import NoNumbersError, NoRatingsError, Panel
 from leaderboard.pages.switches import Switch, list_of
 from leaderboard.pages.table import DataTable
-from leaderboard.planning.content import POWERS, PlanSetting, parse_for_plan
+from leaderboard.planning.settings import POWERS, PlanSetting, parse_for_plan
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.holding import holds_standings

@@ -1,11 +1,17 @@
 """Numbers on the pages about how people rate."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from leaderboard.pages.format import seconds
-from leaderboard.quality.table import Shown
+
+if TYPE_CHECKING:  # it needs SciPy, which the web process loads on demand
+    from leaderboard.quality.table import Shown
 
 register = template.Library()
 

@@ -1,5 +1,6 @@
 """The page about answers that tell who wrote them."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -30,8 +31,8 @@ def test_the_page_shows_names_in_their_context(naming: Study, signed_in: Callabl
     assert "<mark>Koala</mark> again." in page
     assert "made by <mark>OpenAI</mark>. long" in page
     assert "2 of " in page
-    assert '<th scope="row">Koala (13B)</th><td class="num">1</td><td class="num">1</td>' in page
-    assert '<th scope="row">Rook 7B</th><td class="num">1</td><td class="num">2</td>' in page
+    assert re.search(r"Koala \(13B\)</th>\s*<td[^>]*>1</td>\s*<td[^>]*>1</td>", page)
+    assert re.search(r"Rook 7B</th>\s*<td[^>]*>1</td>\s*<td[^>]*>2</td>", page)
     assert page.count('name="naming"') == 3
     assert 'value="show" aria-describedby="naming-show-meaning" required checked' in page
     assert "is left out" not in page

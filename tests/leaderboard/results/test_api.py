@@ -149,6 +149,7 @@ def test_contestants_are_listed(made, client):
         "licence": "",
         "size": "",
         "retired": False,
+        "provisional": False,
     }
 
 
