@@ -374,7 +374,7 @@ def run_next(request: HttpRequest, run_id: int) -> HttpResponse:
         for kind, words in ENDED.items()
         if outlook[plans.Which(kind)].assignments
     ]
-    return render(request, "judging/_next.html", {"run": run, "other": other, "choices": choices})
+    return render(request, "judging/_ask_more.html", {"run": run, "other": other, "choices": choices})
 
 
 def _following(run: JudgeRun, kind: str) -> str:

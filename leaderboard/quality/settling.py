@@ -257,7 +257,7 @@ def settle(request: OperatorRequest, pair: int) -> HttpResponse:
     assignment = held.for_page().order_by("-pk").first()
     if assignment is None:
         context = {"study": request.study, "pair": found}
-        return render(request, "leaderboard/quality/start.html", context)
+        return render(request, "leaderboard/quality/unsettled_pair.html", context)
     return _task(request, assignment)
 
 
@@ -306,4 +306,4 @@ def _answers(request: OperatorRequest, pair: Pair, decided: Comparison) -> HttpR
         "said": said,
         "rounds": any(each.mean for each in said),
     }
-    return render(request, "leaderboard/quality/answers.html", context)
+    return render(request, "leaderboard/quality/settled_pair.html", context)

@@ -93,6 +93,7 @@ from leaderboard.snapshots.settings import (
     adjusted_words,
 )
 from leaderboard.snapshots.stored import Stored
+from leaderboard.standings import how_made
 
 
 @dataclass(frozen=True)
@@ -277,6 +278,19 @@ class Board(SettingPage):
     @property
     def ties_phrase(self) -> str:
         return ties_phrase(self.setting.method, self.parameters) if self.content else ""
+
+    @property
+    def method_sentence(self) -> str:
+        return how_made.method(self.setting, self.parameters, self.adjusted_for)
+
+    @property
+    def resampling(self) -> str:
+        """What each resample draws, or what the intervals take as independent."""
+        return how_made.resampling(self.parameters)
+
+    @property
+    def ties_sentence(self) -> str:
+        return how_made.ties(self.setting)
 
     @property
     def findings(self) -> list[str]:

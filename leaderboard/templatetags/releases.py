@@ -19,7 +19,7 @@ def newest_release(study: Study, snapshot: Snapshot) -> dict[str, Any]:
     return {"study": study, "release": release, "is_behind": release and release.is_behind(snapshot)}
 
 
-@register.inclusion_tag("leaderboard/_releases_go.html")
+@register.inclusion_tag("leaderboard/_deleted_releases.html")
 def releases_go(study: Study) -> dict[str, Any]:
     """What the deletion of a study does to its releases."""
     return {"releases": study.releases.listed()}

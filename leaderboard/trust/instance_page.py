@@ -68,7 +68,7 @@ class InstancePage(JudgePage):
     place: int
     shown: ShownPair
 
-    template: ClassVar[str] = "leaderboard/instance.html"
+    template: ClassVar[str] = "leaderboard/wrong_pair.html"
 
     @property
     def right(self) -> str:

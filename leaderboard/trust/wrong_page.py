@@ -70,7 +70,7 @@ class Line:
 class WrongPage(JudgePage):
     page_number: str
 
-    template: ClassVar[str] = "leaderboard/wrong.html"
+    template: ClassVar[str] = "leaderboard/wrong_pairs.html"
 
     @property
     def sentence(self) -> str:

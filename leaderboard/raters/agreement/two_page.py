@@ -78,7 +78,7 @@ class TwoPage(AboutRaters):
     view: View
     content: Content | None
 
-    template: ClassVar[str] = "leaderboard/two.html"
+    template: ClassVar[str] = "leaderboard/two_raters.html"
     tab: ClassVar[str] = "study-two"
 
     @property

@@ -1,0 +1,74 @@
+"""Sentences about how the scores of a board are made."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.template.defaultfilters import floatformat
+
+from leaderboard.pages.format import counted
+from leaderboard.snapshots.settings import Setting
+
+_MODELS: Final = {
+    "davidson": "Davidson’s model, which treats a tie as an outcome of its own",
+    "ordinal": "A cumulative logit model of every rating as given. It allows for being shown first",
+}
+MIDDLE: Final = "4 and 5 of 8, and the middle of 3 and 5 points,"
+
+
+def method(setting: Setting, used: Mapping[str, Any], adjusted_for: str) -> str:
+    """The method with its constants; ``adjusted_for``: what of answers it allows for, or empty."""
+    numbers = {name: floatformat(used.get(name)) for name in ("k", "scale", "base", "init")}
+    if used.get("k"):
+        rounds = f"median of {intcomma(used['rounds'])} resamples"
+        how = "average over random orders of the ratings" if setting.method == "elo" else rounds
+        return (
+            f"Elo, the {how}. K={numbers['k']}, scale {numbers['scale']}, base {numbers['base']}, "
+            f"start {numbers['init']}."
+        )
+    model = _MODELS.get(setting.method, "Bradley-Terry")
+    adjusted = f" and for {adjusted_for}" if setting.method == "ordinal" and adjusted_for else ""
+    return (
+        f"{model}{adjusted}, by maximum likelihood. Scale {numbers['scale']}, centred at {numbers['init']}."
+    )
+
+
+def resampling(used: Mapping[str, Any]) -> str:
+    """What the intervals take as independent, or what each resample draws."""
+    what, crossed = used["resample"], used.get("raters_drawn")
+    if used.get("intervals") == "sandwich":
+        drawn = {"games": "Ratings", "raters": "Raters"}.get(
+            what, "Prompts and raters" if crossed else "Prompts"
+        )
+        return f"{drawn} count as independent. Ranks and probabilities come from {used['rounds']:,} draws."
+    if what == "games":
+        return f"Each resample draws {used['units']:,} ratings with replacement."
+    if what == "raters":
+        raters = counted(used["units"], "rater")
+        return f"Each resample draws {raters} with replacement and takes all their ratings."
+    prompts = counted(used["clusters"], "prompt")
+    if crossed:
+        return (
+            f"Each resample draws {prompts} and {counted(crossed, 'rater')} with replacement. "
+            "A rating counts as often as both were drawn, multiplied."
+        )
+    return f"Each resample draws {prompts} with replacement and takes all their ratings."
+
+
+def ties(setting: Setting) -> str:
+    """How ties count."""
+    if setting.ratings:
+        return (
+            "An expected rating E of n points is (n − E) / (n − 1) of a win for the first. Wins and ties are "
+            "counted by its side of the middle."
+        )
+    if setting.method == "ordinal":
+        return f"The model takes every rating as given. Wins and ties are counted with {MIDDLE} as ties."
+    fitted = setting.method == "davidson"  # which counts a tie as an outcome of its own
+    if setting.band:
+        return f"Ratings {setting.band} are ties{'' if fitted else ' and count half for each side'}."
+    if setting.ties == "on":
+        return f"{MIDDLE} {'are ties' if fitted else 'count half for each side'}."
+    return (
+        "Off: 4 of 8 is a win for the first and 5 for the second. The middle of 3 and 5 points is left out."
+    )
