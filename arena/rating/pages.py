@@ -35,7 +35,7 @@ from arena.rating import (
 from arena.rating.offering_texts import asked_later
 from arena.rating.opinions import NotAllowedError, RatingError
 from arena.rating.pace import FLOOR
-from arena.rating.progress import Progress, progress, progress_in, why_nothing
+from arena.rating.progress import Progress, progress, progress_in
 from arena.rating.recording import AlreadyAnsweredError, Stored
 from arena.rating.screen import FORMS, AnswerForm, FlagForm, said_seconds
 from arena.rating.tasks import TASKS, asked
@@ -111,9 +111,8 @@ def stored(request: MemberRequest, finished: Assignment, *, anew: bool, reveal: 
 
 def _progress(request: MemberRequest, *, can_undo: bool) -> dict[str, Any]:
     done = progress_in(request.study, request.rater)
-    words = render_to_string("annotation/_progress.html", {"progress": done}).strip()
     numbers = {"rated": done.rated, "skipped": done.skipped, "left": done.left, "total": done.total}
-    return numbers | {"text": words, "can_undo": can_undo}
+    return numbers | {"text": done.words, "can_undo": can_undo}
 
 
 def refused(detail: str, *, status: int = REFUSED, **more: Any) -> JsonResponse:
@@ -371,8 +370,10 @@ def _show(request: MemberRequest, form: AnswerForm | None = None, status: int = 
     can_undo = done.rated + done.skipped > 0 and not assignments.is_last_swayed(study, request.rater)
     known: dict[str, object] = {"study": study, "progress": done, "can_undo": can_undo}
     if claimed is None:
-        known["others_hold_some"] = assignments.others_hold_some(study, request.rater)
-        return _page(request, "_finished", known | {"nothing": why_nothing(study)}, status)
+        others = assignments.others_hold_some(study, request.rater)
+        return _page(
+            request, "_finished", known | {"why": done.ended(study, others_hold_some=others)}, status
+        )
     assignments.mark_shown(claimed)
     if form and form.data.get("assignment") != claimed.public_id:
         if status == REFUSED and not form.non_field_errors():

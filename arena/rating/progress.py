@@ -90,6 +90,36 @@ class Progress:
     def total(self) -> int:
         return max(1, self.rated + self.to_go)
 
+    @property
+    def words(self) -> str:
+        """How far the rater has come.
+
+        Up to ten, what is left is the most there can be: it is rounded up where pairs are hidden in it.
+        """
+        few = f"at most {self.left} left" if self.left else "none left"
+        done = f"{self.rated} done, {f'{self.left} left' if self.left > STEP else few}"
+        said = f"{self.rated} of {self.goal}" if self.is_below_goal else done
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        today = "" if self.today is None else f" ({self.today or 'no'} more today)"
+        return said + skipped + today
+
+    def ended(self, study: Study, *, others_hold_some: bool) -> str:
+        """Say why there is no task now, and what the rater did."""
+        if self.why_no_more:
+            return self.why_no_more
+        said = []
+        did_something = bool(self.rated or self.skipped)
+        if why_nothing(study):
+            said.append(f"{study.name} has nothing to rate{'' if self.rated else ' yet'}.")
+        elif not did_something and not others_hold_some:
+            said.append(f"Others have rated all of {study.name}.")
+        if did_something:
+            skipped = f" and skipped {self.skipped}" if self.skipped else ""
+            said.append(f"You {self.did} of {study.name}{skipped}.")
+        if others_hold_some:
+            said.append("Other raters hold the last ones. If they return one, you find it here.")
+        return " ".join(said)
+
 
 def why_nothing(study: Study) -> str:
     """Why there is nothing that people can be asked about, as a sentence; empty if there is something."""
