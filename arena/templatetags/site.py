@@ -1,3 +1,5 @@
+from collections.abc import Iterable, Sequence
+
 from django import template
 from django.conf import settings
 from django.template.defaultfilters import stringfilter
@@ -18,6 +20,18 @@ register.filter("visible", stringfilter(visible), is_safe=True)
 @register.simple_tag
 def arena_version() -> str:
     return str(settings.VERSION)
+
+
+@register.filter
+def in_bold(names: Sequence[str], most: int) -> SafeString:
+    """The first names, "a, b and c"; without "and" where there are more."""
+    shown = [format_html("<strong>{}</strong>", visible(name)) for name in names[:most]]
+    last = shown.pop() if 1 < len(names) <= most else None
+    return format_html("{}{}", _commas(shown), format_html(" and {}", last) if last else "")
+
+
+def _commas(names: Iterable[str]) -> SafeString:
+    return format_html_join(", ", "{}", ((name,) for name in names))
 
 
 @register.simple_tag

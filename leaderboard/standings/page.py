@@ -93,7 +93,7 @@ from leaderboard.snapshots.settings import (
     adjusted_words,
 )
 from leaderboard.snapshots.stored import Stored
-from leaderboard.standings import how_made
+from leaderboard.standings import sentences
 
 
 @dataclass(frozen=True)
@@ -280,17 +280,22 @@ class Board(SettingPage):
         return ties_phrase(self.setting.method, self.parameters) if self.content else ""
 
     @property
+    def size(self) -> str:
+        by_kind = (self.by_people, self.by_judges, self.by_panels)
+        return sentences.size(self.snapshot.counts, *by_kind, self.not_rated)
+
+    @property
     def method_sentence(self) -> str:
-        return how_made.method(self.setting, self.parameters, self.adjusted_for)
+        return sentences.method(self.setting, self.parameters, self.adjusted_for)
 
     @property
     def resampling(self) -> str:
         """What each resample draws, or what the intervals take as independent."""
-        return how_made.resampling(self.parameters)
+        return sentences.resampling(self.parameters)
 
     @property
     def ties_sentence(self) -> str:
-        return how_made.ties(self.setting)
+        return sentences.ties(self.setting)
 
     @property
     def findings(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Sentences about how the scores of a board are made."""
+"""Sentences of a board: how much it counts, and how its scores are made."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -14,6 +14,24 @@ _MODELS: Final = {
     "ordinal": "A cumulative logit model of every rating as given. It allows for being shown first",
 }
 MIDDLE: Final = "4 and 5 of 8, and the middle of 3 and 5 points,"
+
+
+def size(counts: Mapping[str, Any], people: int, judges: int, panels: int, not_rated: int) -> str:
+    """How much a study has; ``people``, ``judges`` and ``panels``: so many ratings by each."""
+    kinds = counts.get("kinds") or {}
+    models, written = kinds.get("model"), kinds.get("people")
+    who = counted(models or counts.get("contestants", 0), "model")
+    if written:
+        who = f"{who} and answers by people" if models else "Answers by people"
+    said = [who, counted(counts["prompts"], "prompt")]
+    if people:
+        said.append(f"{counted(people, 'rating')} by people")
+    if judges:
+        said.append(f"{f'{judges:,}' if people else counted(judges, 'rating')} by judges")
+    if panels:
+        said.append(f"{panels:,} by panels, which follow from them")
+    more = f" {not_rated:,} more {'pair' if not_rated == 1 else 'pairs'} got no rating." if not_rated else ""
+    return f"{', '.join(said)}.{more}"
 
 
 def method(setting: Setting, used: Mapping[str, Any], adjusted_for: str) -> str:

@@ -3,11 +3,33 @@
 import pytest
 
 from leaderboard.snapshots.settings import Setting
-from leaderboard.standings import how_made
+from leaderboard.standings import sentences
 
 ELO = {"k": 4, "scale": 400, "base": 10, "init": 1000, "rounds": 1000}
 FITTED = {"scale": 400, "init": 1000}
 MIDDLE = "4 and 5 of 8, and the middle of 3 and 5 points,"
+
+
+@pytest.mark.parametrize(
+    ("counts", "ratings", "said"),
+    [
+        ({"kinds": {"model": 2}}, (1, 0, 0, 0), "2 models, 1 prompt, 1 rating by people."),
+        (
+            {"kinds": {"model": 1, "people": 1}},
+            (1200, 2, 3, 1),
+            "1 model and answers by people, 1 prompt, 1,200 ratings by people, 2 by judges, 3 by panels, "
+            "which follow from them. 1 more pair got no rating.",
+        ),
+        (
+            {"kinds": {"people": 1}},
+            (0, 2, 0, 5),
+            "Answers by people, 1 prompt, 2 ratings by judges. 5 more pairs got no rating.",
+        ),
+        ({"contestants": 3}, (0, 0, 0, 0), "3 models, 1 prompt."),
+    ],
+)
+def test_a_study_says_how_much_it_has(counts, ratings, said):
+    assert sentences.size({"prompts": 1, "contestants": 0} | counts, *ratings) == said
 
 
 @pytest.mark.parametrize(
@@ -43,7 +65,7 @@ MIDDLE = "4 and 5 of 8, and the middle of 3 and 5 points,"
     ],
 )
 def test_a_method_is_said_with_its_constants(method, used, adjusted, said):
-    assert how_made.method(Setting("people", method=method), used, adjusted) == said
+    assert sentences.method(Setting("people", method=method), used, adjusted) == said
 
 
 @pytest.mark.parametrize(
@@ -66,7 +88,7 @@ def test_a_method_is_said_with_its_constants(method, used, adjusted, said):
     ],
 )
 def test_a_resample_says_what_it_draws(used, said):
-    assert how_made.resampling(used) == said
+    assert sentences.resampling(used) == said
 
 
 @pytest.mark.parametrize(
@@ -79,7 +101,7 @@ def test_a_resample_says_what_it_draws(used, said):
     ],
 )
 def test_a_robust_covariance_says_what_it_takes_as_independent(used, drawn):
-    said = how_made.resampling(used | {"intervals": "sandwich", "rounds": 1000})
+    said = sentences.resampling(used | {"intervals": "sandwich", "rounds": 1000})
     assert said == f"{drawn} count as independent. Ranks and probabilities come from 1,000 draws."
 
 
@@ -107,4 +129,4 @@ def test_a_robust_covariance_says_what_it_takes_as_independent(used, drawn):
     ],
 )
 def test_ties_are_said_as_they_count(setting, said):
-    assert how_made.ties(setting) == said
+    assert sentences.ties(setting) == said
