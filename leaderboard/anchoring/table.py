@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from leaderboard.pages.columns import Column, bare
+from leaderboard.pages.columns import Column, bare, ends_of
 from leaderboard.pages.format import counted
 from leaderboard.pages.table import DataTable
 from leaderboard.pages.wording import enumerated, paragraph
@@ -41,7 +41,7 @@ def anchored_table(content: Content) -> DataTable:
 
 
 def _estimate(path: str, over: str) -> Column[Content]:
-    ends = f"{over}: low", f"{over}: high"
+    ends = ends_of(f"{over}:")
     return Column(f"{over}: rating", bare(path), label="score", over=over, ends=ends)
 
 

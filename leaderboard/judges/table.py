@@ -1,14 +1,14 @@
 """Judges side by side as tables: every measure with its interval, and what answers cost."""
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count
-from typing import Final
+from typing import Final, NamedTuple
 
-from leaderboard.pages.columns import Column
-from leaderboard.pages.format import NONE, counted, in_points, number, signed
+from leaderboard.pages.columns import Column, ends_of
+from leaderboard.pages.format import NONE, counted, in_points
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.units import Estimate
+from leaderboard.pages.units import COEFFICIENT, SHARE, WHOLE, Estimate, Unit
 from leaderboard.raters.agreement.table import PEARSON_WITH_MEAN, same_category
 from leaderboard.raters.bias.table import unscored_words
 from leaderboard.snapshots.canonical import Content
@@ -17,24 +17,21 @@ Spending = Mapping[str, Content | None]
 """What answers cost, by selector (leaderboard.pages.rater_kinds.spending)."""
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """A number with its interval; ``n`` says of how many of what, or why there is none."""
 
-    value: float | None
-    low: float | None = None
-    high: float | None = None
+    found: Estimate = Estimate()
     n: str = ""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One measure of every kind of raters; ``form`` writes a number."""
+    """One measure of every kind of raters; ``noun`` names its unit."""
 
     name: str
     meaning: str
-    unit: str
-    form: Callable[[float], str]
+    unit: Unit
+    noun: str
     cells: tuple[Measured, ...]
     labels: tuple[str, ...]
 
@@ -46,45 +43,28 @@ class Line:
     @property
     def texts(self) -> list[tuple[str, str]]:
         """What stands in each cell: the number, and below it interval and n."""
+        noun = f" {self.noun}" if self.noun not in ("", PERCENT) else ""
         return [
-            (self._number(each), "; ".join(filter(None, (self._between(each), each.n))))
-            for each in self.cells
+            (
+                self.unit.text(found.value) + noun * (found.value is not None),
+                "; ".join(filter(None, (between and between + noun, n))),
+            )
+            for found, n in self.cells
+            for between in (self.unit.range(found.low, found.high),)
         ]
 
-    def _number(self, each: Measured) -> str:
-        return NONE if each.value is None else f"{self.form(each.value)}{self._unit}"
 
-    def _between(self, each: Measured) -> str:
-        if each.low is None or each.high is None:
-            return ""
-        low, high = self.form(each.low), self.form(each.high)
-        return f"{low}{' to ' if '−' in low + high else '–'}{high}{self._unit}"
-
-    @property
-    def _unit(self) -> str:
-        return self.unit if self.unit == "%" else f" {self.unit}" if self.unit else ""
-
-
-def percent(value: float) -> str:
-    return f"{100 * value:.1f}"
-
-
-def whole(value: float) -> str:
-    return number(value, ",.0f")
+PERCENT: Final = "%"
 
 
 def _of(content: Content | None, name: str, n: str = "") -> Measured:
     """A value with its ends, NAME_low and NAME_high."""
-    if not content:
-        return Measured(None)
-    return Measured(content.get(name), content.get(f"{name}_low"), content.get(f"{name}_high"), n)
+    return Measured(Estimate.of(content, name), n if content else "")
 
 
 def _bare(content: Content | None, name: str, n: str) -> Measured:
     """A value with its ends, low and high."""
-    if not content:
-        return Measured(None)
-    return Measured(content[name], content["low"], content["high"], n)
+    return Measured(Estimate.bare(content, name), n if content else "")
 
 
 def _main_scale(own: Content) -> Content | None:
@@ -102,7 +82,7 @@ def _first(own: Content) -> Measured:
 def _unscored(own: Content) -> Measured:
     found = own["unscored"]
     if not found:
-        return Measured(None)
+        return Measured()
     reasons = unscored_words(found["reasons"])
     n = f"{found['unscored']:,} of {counted(found['answers'], 'reply', 'replies')}"
     return _of(found, "share", f"{n}: {reasons}" if reasons else n)
@@ -110,13 +90,13 @@ def _unscored(own: Content) -> Measured:
 
 def _worth(own: Content) -> Measured:
     found = own["place"]["worth"]
-    return Measured(found["points"], found["low"], found["high"], found["reason"] or "")
+    return _bare(found, "points", found["reason"] or "")
 
 
 def _correlation(own: Content) -> Measured:
     row = next((row for row in own["correlation"] if same_category(row, "")), None)
     if row is None:
-        return Measured(None, n="no pair rated by people")
+        return Measured(n="no pair rated by people")
     return _of(row, "pearson", row["reason"] or counted(row["n"], "pair"))
 
 
@@ -138,29 +118,27 @@ class _Measure:
     name: str
     meaning: str
     read: Callable[[Content], Measured]
-    unit: str = ""
-    form: Callable[[float], str] = signed
+    unit: Unit = COEFFICIENT
+    noun: str = ""
 
 
-def _in_points(found: Measured, *, to_the_first: bool = False) -> Measured:
+def _in_points(measured: Measured, *, to_the_first: bool = False) -> Measured:
     """From preferences on [-1, 1], where 1 is for the second, to points on a scale of 1–8."""
-    sign = -1.0 if to_the_first else 1.0
-    ends = found.value, found.low, found.high
-    value, low, high = (None if end is None else in_points(sign * end) for end in ends)
-    return Measured(value, high, low, found.n) if to_the_first else Measured(value, low, high, found.n)
+    value, low, high = measured.found.times(in_points(-1.0 if to_the_first else 1.0))
+    return Measured(Estimate(value, high, low) if to_the_first else Estimate(value, low, high), measured.n)
 
 
 _IN_POINTS: Final = "in points on a scale of 1–8"
-_SHARE: Final = ("%", percent)
-_POINTS: Final = ("Elo points", whole)
+_SHARE: Final = (SHARE, PERCENT)
+_OF_SCALE: Final = (COEFFICIENT, "points")
+_ELO: Final = (WHOLE, "Elo points")
 
 MEASURES: Final = (
     _Measure(
         "Pairs",
         "How many of the pairs that every judge rated these raters rated.",
-        lambda own: Measured(own["pairs"]),
-        "",
-        whole,
+        lambda own: Measured(Estimate(own["pairs"])),
+        WHOLE,
     ),
     _Measure(
         "Not rated",
@@ -182,7 +160,7 @@ MEASURES: Final = (
             _bare(own["place"]["both_orders"], "value", _pairs(own["place"]["both_orders"], "n", "pair")),
             to_the_first=True,
         ),
-        "points",
+        *_OF_SCALE,
     ),
     _Measure(
         "Shift towards the first, every rating",
@@ -191,7 +169,7 @@ MEASURES: Final = (
             _bare(own["place"]["every_rating"], "value", _pairs(own["place"]["every_rating"], "n", "rating")),
             to_the_first=True,
         ),
-        "points",
+        *_OF_SCALE,
     ),
     _Measure(
         "Second place is worth",
@@ -199,7 +177,7 @@ MEASURES: Final = (
         "r of n where it sees a chance of winning between (r − 1)/n and r/n. Below 0 the first place is "
         "better.",
         _worth,
-        *_POINTS,
+        *_ELO,
     ),
     _Measure(
         "Noise, if steps are even",
@@ -207,7 +185,7 @@ MEASURES: Final = (
         "scale otherwise, as one that scores each answer does, errs by more or less than this. Compare "
         "raters of the same answer scale.",
         lambda own: _of(own["place"]["worth"], "noise"),
-        *_POINTS,
+        *_ELO,
     ),
     _Measure(
         "Changes its verdict",
@@ -239,14 +217,14 @@ MEASURES: Final = (
         lambda own: _in_points(
             _of(own["controls"], "shift", _pairs(own["controls"], "n", "answer")), to_the_first=True
         ),
-        "points",
+        *_OF_SCALE,
     ),
     _Measure(
         "Expected minus sampled",
         "The expected rating, where the probabilities of the reply are known, minus the rating given, "
         f"{_IN_POINTS}.",
         lambda own: _in_points(_of(own["expected"], "difference", _pairs(own["expected"], "n", "rating"))),
-        "points",
+        *_OF_SCALE,
     ),
     _Measure(
         "Expected on the same side",
@@ -265,7 +243,7 @@ MEASURES: Final = (
         "How much more it prefers models that may, by name, be of its own family than others do on the "
         f"same pairs, {_IN_POINTS}.",
         lambda own: _in_points(_own_family(own)),
-        "points",
+        *_OF_SCALE,
     ),
 )
 
@@ -279,10 +257,10 @@ def lines(content: Content, order_free: Container[str] = ()) -> list[Line]:
     # Where everybody rated every pair, the caption has said so.
     measures = MEASURES[1:] if all(own["pairs"] == content["pairs"] for own in raters) else MEASURES
     found = [
-        Line(each.name, each.meaning, each.unit, each.form, tuple(map(each.read, raters)), labels)
+        Line(each.name, each.meaning, each.unit, each.noun, tuple(map(each.read, raters)), labels)
         for each in measures
     ]
-    return [line for line in found if any(cell.value is not None for cell in line.cells)]
+    return [line for line in found if any(cell.found.value is not None for cell in line.cells)]
 
 
 def _asked(own: Content, order_free: Container[str]) -> Content:
@@ -293,18 +271,18 @@ def _labels(content: Content) -> tuple[str, ...]:
     return tuple(own["label"] for own in content["raters"])
 
 
-def money(value: float) -> str:
-    return f"{value:,.4g}" if value < 1 else f"{value:,.2f}"
+def _money(value: float | None) -> str:
+    return NONE if value is None else f"{value:,.4g}" if value < 1 else f"{value:,.2f}"
 
 
 _SPENT: Final = (
-    ("calls", "Calls", "Questions sent to an endpoint.", "", whole),
-    ("cached_share", "From the cache", "Replies used again.", "%", percent),
-    ("prompt_tokens", "Prompt tokens", "", "", whole),
-    ("completion_tokens", "Reply tokens", "With thinking.", "", whole),
-    ("reasoning_tokens", "Thinking tokens", "", "", whole),
-    ("seconds", "Endpoint time", "Added up over calls, though several run at once.", "s", whole),
-    ("cost", "Cost", "Of the calls that have a price.", "", money),
+    ("calls", "Calls", "Questions sent to an endpoint.", WHOLE, ""),
+    ("cached_share", "From the cache", "Replies used again.", SHARE, PERCENT),
+    ("prompt_tokens", "Prompt tokens", "", WHOLE, ""),
+    ("completion_tokens", "Reply tokens", "With thinking.", WHOLE, ""),
+    ("reasoning_tokens", "Thinking tokens", "", WHOLE, ""),
+    ("seconds", "Endpoint time", "Added up over calls, though several run at once.", WHOLE, "s"),
+    ("cost", "Cost", "Of the calls that have a price.", replace(WHOLE, text=_money), ""),
 )
 
 
@@ -312,10 +290,10 @@ def spent(content: Content, spending: Spending) -> list[Line]:
     """What answers cost per thousand pairs, a line for each kind of cost; none without a call."""
     own = [spending.get(each["selector"]) for each in content["raters"]]
     found = [
-        Line(name, meaning, unit, form, tuple(_cost(each, key) for each in own), _labels(content))
-        for key, name, meaning, unit, form in _SPENT
+        Line(name, meaning, unit, noun, tuple(_cost(each, key) for each in own), _labels(content))
+        for key, name, meaning, unit, noun in _SPENT
     ]
-    return [line for line in found if any(cell.value is not None for cell in line.cells)]
+    return [line for line in found if any(cell.found.value is not None for cell in line.cells)]
 
 
 def _cost(own: Content | None, key: str) -> Measured:
@@ -323,20 +301,19 @@ def _cost(own: Content | None, key: str) -> Measured:
     if own is None or key != "cost":
         return found
     notes = [own["currency"] or "", f"{own['unpriced']:,} without a price" if own["unpriced"] else ""]
-    return Measured(found.value, found.low, found.high, ", ".join(filter(None, notes)))
+    return Measured(found.found, ", ".join(filter(None, notes)))
 
 
 def lines_table(caption: str, content: Content, shown: Sequence[Line]) -> DataTable:
     """Lines as plain numbers with both ends and what is said of n."""
     columns = chain.from_iterable(map(_of_rater, count(), _labels(content)))
-    return DataTable.of(caption, [Column[Line]("Measure", "name"), Column("Unit", "unit"), *columns], shown)
+    return DataTable.of(caption, [Column[Line]("Measure", "name"), Column("Unit", "noun"), *columns], shown)
 
 
 def _of_rater(at: int, label: str) -> Iterator[Column[Line]]:
     def read(line: Line) -> Estimate:
-        found, times = line.cells[at], 100 if line.form is percent else 1
-        numbers = (found.value, found.low, found.high)
-        return Estimate(*(None if each is None else round(times * each, 6) for each in numbers))
+        numbers = line.cells[at].found.times(line.unit.scale)
+        return Estimate(*(None if each is None else round(each, 6) for each in numbers))
 
-    yield Column(label, read, ends=(f"{label}, low", f"{label}, high"))
+    yield Column(label, read, ends=ends_of(f"{label},"))
     yield Column(f"{label}, about", lambda line: line.cells[at].n)

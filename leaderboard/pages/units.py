@@ -118,6 +118,16 @@ def _points_range(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"{share_points(low)} to {share_points(high)}"
 
 
+def _whole(value: float) -> str:
+    return number(value, ",.0f")
+
+
+def _whole_range(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return ""
+    return f"{_whole(low)}{' to ' if low < 0 or high < 0 else '–'}{_whole(high)}"
+
+
 SHARE: Final = Unit(percent, _printed(".1f", 100), percent_range, " (%)", percent_cell, 100, places=1)
 PERCENT: Final = Unit(_known("{:.0f}%".format), _printed(".0f"), suffix=" (%)", cell=_in_hundredths, places=1)
 """Numbers that are in percent already."""
@@ -127,7 +137,7 @@ POINTS: Final = Unit(_known(share_points), _printed("+.1f", 100), _points_range,
 COEFFICIENT: Final = Unit(_known(signed), _printed(".3f"), number_range)
 COUNT: Final = Unit(_known(lambda value: number(value, ",")), _printed(","))
 SCORE: Final = Unit(_known(lambda value: number(value, ".0f")), _printed(".0f"))
-WHOLE: Final = Unit(_known(lambda value: number(value, ",.0f")), _printed(",.0f"))
+WHOLE: Final = Unit(_known(_whole), _printed(",.0f"), _whole_range)
 TENTHS: Final = Unit(_known("{:,.1f}".format), _printed(",.1f"), cell=_in_tenths)
 P: Final = Unit(probability, _printed(".3f"), shown=probability)
 PLAIN: Final = Unit(_known(str), _known(str))

@@ -11,7 +11,7 @@ from django.urls import reverse
 from arena.models import Study
 from leaderboard.models import Release, Snapshot
 from leaderboard.pages.cards import comparisons
-from leaderboard.pages.columns import Column, bare
+from leaderboard.pages.columns import Column, bare, ends_of
 from leaderboard.pages.format import number
 from leaderboard.pages.page import Page, Panel
 from leaderboard.pages.table import DataTable
@@ -163,7 +163,7 @@ class ChangesPage(Page):
 def _placed(release: Release, when: str) -> Iterator[Column[ContestantChange]]:
     over = _heading(release)
     yield Column(f"{over}: rank", f"{when}.rank", over=over)
-    ends = f"{over}: low", f"{over}: high"
+    ends = ends_of(f"{over}:")
     yield Column(f"{over}: rating", bare(f"{when}.rating"), label="score", over=over, ends=ends)
 
 

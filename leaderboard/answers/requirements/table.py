@@ -8,7 +8,7 @@ from typing import Final
 from leaderboard.answers.requirements.content import KINDS
 from leaderboard.answers.table import Lead, few_prompts, lead
 from leaderboard.pages.claim import Claim, claim
-from leaderboard.pages.columns import COLON, Column, bare, place
+from leaderboard.pages.columns import COLON, Column, bare, ends_of, place
 from leaderboard.pages.format import counted, percent, percent_range
 from leaderboard.pages.table import DataTable
 from leaderboard.pages.units import COEFFICIENT, SHARE, TENTHS, Estimate
@@ -117,7 +117,7 @@ def _of_model(name: str, at: int) -> Iterator[Column[Content]]:
         SHARE,
         label="requirements met",
         over=name,
-        ends=(f"{name}: low", f"{name}: high"),
+        ends=ends_of(f"{name}:"),
     )
     yield Column(f"{name}: checked", lambda row: (row["by"][at] or {}).get("questions"), over=name)
 

@@ -9,7 +9,7 @@ from statistics import NormalDist
 from typing import Any, Final, Self
 
 from arena.files.writing import Table, Type
-from leaderboard.pages.columns import Column, bare, ends_at
+from leaderboard.pages.columns import Column, bare, ends_at, ends_of
 from leaderboard.pages.format import NONE, counted
 from leaderboard.pages.table import DataTable, Matrix
 from leaderboard.pages.units import COEFFICIENT, COUNT, FRACTION, PERCENT, SCORE, Estimate
@@ -380,7 +380,7 @@ def _on_board(label: str, board: Mapping[str, Content]) -> Iterator[Column[str]]
         lambda name: Estimate.bare(board.get(name), "rating"),
         label="score",
         over=label,
-        ends=(f"{label}: low", f"{label}: high"),
+        ends=ends_of(f"{label}:"),
     )
 
 
@@ -511,21 +511,21 @@ _EXPECTED: Final[Sequence[Column[Content]]] = (
         bare("expected.value"),
         COEFFICIENT,
         label="By expected ratings",
-        ends=("Expected: low", "Expected: high"),
+        ends=ends_of("Expected:"),
     ),
     Column(
         "Given: correlation",
         bare("given.value"),
         COEFFICIENT,
         label="By ratings as given",
-        ends=("Given: low", "Given: high"),
+        ends=ends_of("Given:"),
     ),
     Column(
         "Difference: value",
         bare("difference.value"),
         COEFFICIENT,
         label="Difference of both",
-        ends=("Difference: low", "Difference: high"),
+        ends=ends_of("Difference:"),
     ),
 )
 
@@ -605,7 +605,7 @@ def win_rates_table(rates: Matrix, games: Matrix, level: float) -> DataTable:
                 else Estimate(rate, *wilson(rate, int(played), level))
             )
 
-        ends = f"{name}: low", f"{name}: high"
+        ends = ends_of(f"{name}:")
         return Column(f"{name}: win rate", read, FRACTION, label="win share", over=name, ends=ends)
 
     names = Column[int]("Contestant", lambda row: rates.names[row], label="Model")
