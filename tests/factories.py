@@ -8,6 +8,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.core.files.base import ContentFile
 from django.db import transaction
+from django.test import Client
 
 from arena.data.uploads import jobs
 from arena.data.uploads import jobs as uploads_jobs
@@ -92,6 +93,13 @@ def make_user(**overrides: Any) -> Any:
     if paid_runs:
         user.user_permissions.add(Permission.objects.get(codename="start_paid_run"))
     return user
+
+
+def make_client(user: Any) -> Client:
+    """A browser in which somebody has signed in."""
+    client = Client()
+    client.force_login(user)
+    return client
 
 
 def make_rater(**overrides: Any) -> Rater:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client, TransactionTestCase
+from django.test import TransactionTestCase
 from django.urls import reverse
 from django.utils import timezone
 
@@ -78,8 +78,7 @@ class Visitor:
 
 
 def sign_in(page: Any, server: str, user: User | None) -> None:
-    client = Client()
-    client.force_login(user)
+    client = make.make_client(user)
     session = client.cookies["sessionid"].value
     page.context.add_cookies([{"name": "sessionid", "value": session, "url": server}])
 

@@ -67,9 +67,7 @@ class OpenStudy:
 
     def spy(self) -> Client:
         """A browser in which the attacker has signed in."""
-        client = Client()
-        client.force_login(self.me.user)
-        return client
+        return make.make_client(self.me.user)
 
     def rate(self, rater: Rater, pair: Pair, rating: int) -> Assignment:
         return _said(make.make_assignment(pair=pair, rater=rater), Rating(points=8, rating=rating))

@@ -138,8 +138,7 @@ def test_a_backup_signs_nobody_in(db: None, tmp_path: Path, monkeypatch: pytest.
     rater, told = make.make_rater(user=user), StringIO()
     call_command("api_token", rater.slug, stdout=told)
     token = told.getvalue().split()[-1]
-    client = Client()
-    client.force_login(user)
+    client = make.make_client(user)
     call_command("backup", str(tmp_path / "kept.zip"))
     kept = "".join(line for lines in rows(tmp_path / "kept.zip").values() for line in lines)
     assert user.username in kept

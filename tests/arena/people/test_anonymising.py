@@ -102,8 +102,7 @@ def test_no_row_of_the_database_names_the_person_any_more(rater: Rater) -> None:
 
 def test_the_account_is_gone_with_its_sessions_and_keys(rater: Rater) -> None:
     user = rater.user
-    client = Client()
-    client.force_login(user)
+    client = make.make_client(user)
     anonymise(rater, None)
     assert client.get(reverse("own-details")).status_code == 302
     assert not type(user).objects.filter(pk=user.pk).exists()
@@ -199,15 +198,9 @@ def page(rater: Rater) -> str:
     return reverse("operate-remove-details", args=["rivers", rater.pk])
 
 
-def client_of(user: Any) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 @pytest.mark.both_databases(False)
 def test_the_operator_has_to_type_the_name(rater: Rater, page: str) -> None:
-    client = client_of(make.make_user(is_staff=True))
+    client = make.make_client(make.make_user(is_staff=True))
     assert "Zebulon Quartermain" in client.get(page).content.decode()
     refused = client.post(page, {"typed": "zebulon", "comments": "keep"})
     assert refused.status_code == 422
@@ -237,11 +230,14 @@ def test_people_remove_their_own_details_with_their_password(rater: Rater, study
 
 @pytest.mark.both_databases(False)
 def test_staff_are_told_why_they_cannot_and_somebody_without_a_study_can_go_too() -> None:
-    staff = client_of(make.make_user(is_staff=True))
+    staff = make.make_client(make.make_user(is_staff=True))
     response = staff.post(reverse("own-details"), {"password": "pw", "comments": "keep"})
     assert response.status_code == 403
     assert "This is a staff account" in response.content.decode()
-    client, sent = client_of(make.make_user(**NAMES)), {"password": NAMES["password"], "comments": "keep"}
+    client, sent = (
+        make.make_client(make.make_user(**NAMES)),
+        {"password": NAMES["password"], "comments": "keep"},
+    )
     assert client.post(reverse("own-details"), sent).status_code == 302
     assert left(["zebulon"]) == []
 

@@ -65,8 +65,7 @@ def test_without_mail_the_sign_in_page_says_whom_to_ask(client: Client) -> None:
 @pytest.mark.usefixtures("_mail")
 def test_a_password_is_reset_by_mail_once(client: Client, mailoutbox: list[EmailMessage]) -> None:
     user = make.make_user(username="ada", email="ada@example.org")
-    session = Client()
-    session.force_login(user)
+    session = make.make_client(user)
     assert RESET in client.get("/account/sign-in/").content.decode()
     asked = client.post(RESET, {"email": "ADA@example.org"}, headers={"host": "testserver:666"})
     assert asked["Location"] == f"{RESET}sent/"

@@ -184,6 +184,5 @@ def test_staff_set_it_up_first_where_it_is_required(client: Client, settings: An
     refused = client.post("/account/second-factor/remove/")
     assert "Staff accounts need a second factor here." in refused.content.decode()
     assert Authenticator.objects.filter(type="totp").exists()
-    person = Client()
-    person.force_login(make.make_user())
+    person = make.make_client(make.make_user())
     assert person.get("/").status_code == 200

@@ -17,6 +17,4 @@ def rater(study: Study) -> Rater:
 
 @pytest.fixture
 def browser(rater: Rater) -> Client:
-    client = Client()
-    client.force_login(rater.user)
-    return client
+    return make.make_client(rater.user)

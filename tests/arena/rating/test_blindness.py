@@ -70,12 +70,6 @@ def reader(study: Study) -> Rater:
     return rater
 
 
-def browser_of(rater: Rater) -> Client:
-    client = Client()
-    client.force_login(rater.user)
-    return client
-
-
 def everything(response: HttpResponse) -> str:
     """Status line, headers and body as one text."""
     headers = "\n".join(f"{name}: {value}" for name, value in response.headers.items())
@@ -232,7 +226,7 @@ TELLING = re.compile(r"token[a-z]+\d|99000\d\d|880000\d", re.IGNORECASE)
 def test_no_byte_before_the_vote_tells_a_contestant(token_study: Study) -> None:
     """All that a rater's browser gets, pair after pair: pages, fragments, what is fetched ahead, headers."""
     rater = reader(token_study)
-    client = browser_of(rater)
+    client = make.make_client(rater.user)
     rate = reverse("rate-study", args=[token_study.slug])
     seen: list[str] = []
 
@@ -270,7 +264,7 @@ def test_no_byte_about_a_single_text_tells_its_contestant(token_study: Study) ->
     for prompt in token_study.prompts.all():
         make.make_question(prompt=prompt)
     rater = reader(token_study)
-    client, rate = browser_of(rater), reverse("rate-study", args=[token_study.slug])
+    client, rate = make.make_client(rater.user), reverse("rate-study", args=[token_study.slug])
     kinds = Counter[str]()
 
     def look(response: HttpResponse) -> HttpResponse:
@@ -295,7 +289,7 @@ def test_no_byte_about_a_single_text_tells_its_contestant(token_study: Study) ->
 
 def test_files_that_pages_load_are_the_same_for_every_pair(token_study: Study) -> None:
     rater = reader(token_study)
-    client = browser_of(rater)
+    client = make.make_client(rater.user)
     rate = reverse("rate-study", args=[token_study.slug])
     loaded = set()
     for _ in range(6):
@@ -319,7 +313,7 @@ def test_the_order_of_elements_says_nothing_over_many_pages() -> None:
     first = Counter[str]()
     for _ in range(raters):
         rater = reader(study)
-        client = browser_of(rater)
+        client = make.make_client(rater.user)
         rate = reverse("rate-study", args=[study.slug])
         shown = client.get(rate, headers=JSON).json()
         own = Counter[str]()
@@ -352,7 +346,7 @@ Bytes = dict[str, tuple[str, int]]
 
 def bytes_for(study: Study, rater: Rater) -> Bytes:
     """What every address of the site gives a rater, and how many queries the rater's own pages take."""
-    client, found = browser_of(rater), {}
+    client, found = make.make_client(rater.user), {}
     token = {"Authorization": f"Bearer {issue_token(rater)}"}
     for address in site_addresses(study):
         headers = token if address.startswith("/api/") else {}
@@ -366,7 +360,7 @@ def bytes_for(study: Study, rater: Rater) -> Bytes:
 
 def claimed_once(study: Study, rater: Rater) -> str:
     """The pair shown, with the one held ready: they are drawn here."""
-    client = browser_of(rater)
+    client = make.make_client(rater.user)
     shown = client.get(reverse("rate-study", args=[study.slug]), headers=JSON).json()["assignment"]
     client.get(reverse("ahead", args=[study.slug]), {"after": shown}, headers=JSON)
     return str(shown)
@@ -381,7 +375,7 @@ def test_a_rater_gets_the_same_bytes_from_as_many_queries_whoever_wrote_what() -
     one, other = prompt.completions.order_by("pk")
     pair = make.make_pair(prompt=prompt, first=one, second=other)
     make.make_comparison(pair=pair, rater=rater, source="web")
-    rate, client = reverse("rate-study", args=[study.slug]), browser_of(rater)
+    rate, client = reverse("rate-study", args=[study.slug]), make.make_client(rater.user)
 
     def seen(names: list[str]) -> Bytes:
         with transaction.atomic():

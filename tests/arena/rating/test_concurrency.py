@@ -51,8 +51,7 @@ def test_a_form_that_is_sent_three_times_at_once_makes_one_link() -> None:
     address = reverse("operate-people", args=[study.slug])
 
     def post(shown: str) -> Callable[[], str]:
-        client = Client()
-        client.force_login(operator)
+        client = make.make_client(operator)
         form = {"role": "rater", "max_uses": 1, "csrfmiddlewaretoken": shown}
         return lambda: client.post(address, form)["Location"]
 

@@ -221,8 +221,7 @@ def test_operators_see_who_reached_which_limit(study: Study, rater: Rater) -> No
     limit(study, rater_limit=3, daily_limit=2)
     lines = {line.rater: line.limit for line in of_study.by_rater(study)}
     assert lines == {rater: "limit reached", other: "daily limit reached"}
-    browser = Client()
-    browser.force_login(make.make_user(is_staff=True))
+    browser = make.make_client(make.make_user(is_staff=True))
     page = browser.get(reverse("operate-progress", args=[study.slug])).content.decode()
     assert 'badge-info">daily limit reached' in page
 

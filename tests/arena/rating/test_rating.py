@@ -445,8 +445,7 @@ def test_the_guidelines_come_before_the_first_pair(browser: Client, study: Study
 
 
 def test_strangers_do_not_learn_that_a_study_exists(study: Study) -> None:
-    browser = Client()
-    browser.force_login(make.make_user())
+    browser = make.make_client(make.make_user())
     for name in ("rate-study", "guidelines", "sign-up"):
         assert browser.get(reverse(name, args=[study.slug])).status_code == 404
     for name in ("skip", "undo", "rate-study"):

@@ -60,7 +60,6 @@ def test_whoever_settles_a_pair_sees_them_too(study: Study) -> None:
     Study.objects.update(show_references="demand")
     prompt = study.prompts.get()
     pair = make.make_pair(prompt=prompt, first=prompt.completions.first(), second=prompt.completions.last())
-    client = Client()
-    client.force_login(make.make_user(is_staff=True))
+    client = make.make_client(make.make_user(is_staff=True))
     address = reverse("operate-dispute", args=["rivers", pair.pk])
     assert '<details class="reference">' in client.post(address, follow=True).content.decode()

@@ -183,9 +183,7 @@ def test_the_change_and_its_record_are_stored_together(study: Study, monkeypatch
 
 @pytest.fixture
 def operator(study: Study) -> Client:
-    client = Client()
-    client.force_login(make.make_user(username="olga", is_staff=True))
-    return client
+    return make.make_client(make.make_user(username="olga", is_staff=True))
 
 
 def test_a_page_records_a_change_once_and_the_history_shows_it(study: Study, operator: Client) -> None:

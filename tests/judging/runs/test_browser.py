@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
 
+from tests.browser.conftest import sign_in
 from tests.browser.watching import check_accessible
 from tests.factories import make_small_study, make_user
 from tests.judging.endpoints.server import Answer, ChatServer
@@ -16,10 +16,7 @@ pytestmark = pytest.mark.browser
 def test_a_run_is_watched(arena: Any, page: Any, model: ChatServer, drain: Callable[[], None]) -> None:
     model.script = lambda body: Answer("5\n<b>Both</b> are fine." if len(model.requests) % 2 else "No idea")
     make_small_study(prompts=2, contestants=3, name="Six pairs", slug="six")
-    client = Client()
-    client.force_login(make_user(is_staff=True))
-    session = client.cookies["sessionid"].value
-    page.context.add_cookies([{"name": "sessionid", "value": session, "url": arena.url}])
+    sign_in(page, arena.url, make_user(is_staff=True))
     complaints: list[str] = []
     page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
     left = "htmx:"  # it tells of polls that were under way when the page was left

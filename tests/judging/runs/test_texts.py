@@ -16,7 +16,7 @@ from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun
 from judging.runs.estimating import estimate
 from judging.runs.lifecycle import pause_run, resume_run, start_run
-from tests.factories import make_judge, make_question, make_small_study, make_user
+from tests.factories import make_client, make_judge, make_question, make_small_study, make_user
 from tests.judging.elsewhere import planned
 from tests.judging.endpoints.server import Answer as Reply
 from tests.judging.endpoints.server import ChatServer
@@ -202,8 +202,7 @@ def test_answers_are_scored_on_the_protocols_scale(arena: Any, model: ChatServer
     scores = Score.objects.order_by("pk")
     assert [round(score.value or 0, 3) for score in scores] == [2.667, 4]
     assert {(score.lowest, score.highest, score.source) for score in scores} == {(1, 5, "api")}
-    staff = Client()
-    staff.force_login(make_user(is_staff=True))
+    staff = make_client(make_user(is_staff=True))
     page = staff.get(f"/judging/runs/{run.pk}/").content.decode()
     assert f"/studies/{study.slug}/scores/?raters=judge:{judge.slug}" in page
 

@@ -122,8 +122,7 @@ def closed(study: Study, tasks: tuple[str, ...] = ("compare", "score", "check"))
 @pytest.fixture(scope="module")
 def pages(shared_rows: None) -> list[Seen]:
     """Addresses and tables of all pages of three studies, as staff sees them."""
-    staff = Client()
-    staff.force_login(make.make_user(is_staff=True, is_superuser=True))
+    staff = make.make_client(make.make_user(is_staff=True, is_superuser=True))
     studies = (make_known(), make_one_judge(), make_arena().closed)
     return [page for study in studies for page in pages_of(study, staff)]
 

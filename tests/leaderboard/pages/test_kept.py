@@ -9,7 +9,7 @@ from django.conf import settings as django_settings
 from django.db import OperationalError, connection
 from django.http import HttpResponse
 from django.middleware.csrf import get_token
-from django.test import Client, RequestFactory
+from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 
 from arena.models import Contestant, Study
@@ -183,8 +183,7 @@ def test_a_comment_that_its_writer_removes_is_gone_at_once(client, made):
     said = made.rate("alpha", "beta", 3, rationale="I am the one.")
     Study.objects.update(closed_at=made.study.created_at)
     address = f"/studies/small/comparisons/{said.pair_id}/"
-    staff = Client()
-    staff.force_login(factories.make_user(is_staff=True))
+    staff = factories.make_client(factories.make_user(is_staff=True))
     for reader in (client, staff):
         before = reader.get(address)
         assert "I am the one." in text(before)
