@@ -16,7 +16,7 @@ from arena.files import output
 from arena.files.writing import WRITERS, Row
 from arena.models import Rater, Study
 from leaderboard.files.interchange import OTHERS, VOTES, leaderboard_pieces, vote_file
-from leaderboard.files.selection import ExportError, check_form
+from leaderboard.files.selection import ExportError, check_form, no_scores
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import NotReadyError
 from leaderboard.pages.rater_kinds.judge_facts import to_export
@@ -30,9 +30,7 @@ def standings(study: Study, setting: dict[str, str]) -> list[Row]:
     """Raises ExportError, or NotReadyError where a worker computes them."""
     snapshot = Snapshot.objects.newest(study)
     if snapshot is None:
-        raise ExportError(
-            f'The study "{study.slug}" has no scores yet. Compute them: python manage.py refresh {study.slug}'
-        )
+        raise ExportError(no_scores(study))
     try:
         chosen = parse(setting, snapshot.counts)
     except UnknownSettingError as error:

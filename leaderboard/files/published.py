@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from arena.files.writing import Table, Type
 from arena.models import Study
-from leaderboard.files.selection import ExportError
+from leaderboard.files.selection import ExportError, no_scores
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import NotReadyError
 from leaderboard.snapshots.contents import find
@@ -41,7 +41,7 @@ def leaderboard(study: Study, asked: Mapping[str, str]) -> tuple[Snapshot, dict[
     except UnknownSettingError as error:
         raise ExportError(str(error)) from error
     if snapshot is None or chosen is None:
-        raise ExportError(f'The study "{study.slug}" has no scores yet.')
+        raise ExportError(no_scores(study))
     chosen = replace(chosen, category="")
     if not chosen.is_stored(snapshot.counts["categories"]) or chosen.level != "95":
         raise ExportError(

@@ -18,6 +18,10 @@ class ExportError(Exception):
     """What was asked for cannot be exported; the message is for the operator."""
 
 
+def no_scores(study: Study) -> str:
+    return f'The study "{study.slug}" has no scores yet. Compute them: python manage.py refresh {study.slug}'
+
+
 EVERYBODY: Final = "all"
 
 

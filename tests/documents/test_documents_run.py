@@ -53,7 +53,8 @@ enter_price(judge.endpoint, Prices(Decimal("2.50"), Decimal("10")))
 """
 
 SCORES: Final = """
-SELECT 1 FROM leaderboard_snapshot JOIN arena_study ON arena_study.id = study_id WHERE slug = 'demo'
+SELECT 1 FROM leaderboard_snapshot JOIN arena_study ON arena_study.id = study_id
+WHERE slug = 'demo' AND NOT is_opening
 """
 
 

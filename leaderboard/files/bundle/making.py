@@ -28,7 +28,7 @@ from leaderboard.files.bundle.arrays import (
 from leaderboard.files.bundle.judges import configurations
 from leaderboard.files.bundle.right_answers import right_answers_json
 from leaderboard.files.bundle.text_opinions import checks_files, features_csv, scores_files
-from leaderboard.files.selection import NamedRater, rater_names
+from leaderboard.files.selection import NamedRater, no_scores, rater_names
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing.tables import tables
 from leaderboard.snapshots.canonical import Table
@@ -105,7 +105,7 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot
     """Write the bundle of the newest snapshot. Raises BundleError."""
     snapshot = Snapshot.objects.newest(study)
     if snapshot is None:
-        raise BundleError(f'The study "{study.slug}" has no scores yet.')
+        raise BundleError(no_scores(study))
     read = opinions_of(snapshot)
     about_texts = text_opinions_of(snapshot)
     if read.mark != snapshot.data or about_texts is None:
