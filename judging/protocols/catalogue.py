@@ -50,6 +50,8 @@ def _fields(
             case "task":
                 yield field, Task(value)
                 yield "forms", FORMS_OF[Task(value)]
+            case "examples":
+                yield field, {name.rpartition("/")[2]: read_text(name) for name in value}
             case "citation" | "lacks":
                 yield field, Template(value).substitute(shared["words"])
             case "like":

@@ -15,6 +15,7 @@ from arena.texts.marks import without_thinking
 from judging.protocols import rendering
 from judging.protocols.answer_scales import AnswerScale
 from judging.protocols.deciding import TextScore, Verdicts, combined, majority
+from judging.protocols.examples import Example
 from judging.protocols.neutralizing import neutral
 from judging.protocols.parsing import no_text, read_lines, read_verdict
 from judging.protocols.protocol import (
@@ -239,13 +240,25 @@ class Conversation:
         return [*before, {"role": "user", "content": self._content(slot, pair_texts, before)}]
 
     def _said_before(self, slot: Slot, pair_texts: Texts) -> list[Message]:
-        """The messages that the question continues."""
+        """The messages that the question continues: a conversation, or examples."""
         previous = self._previous(slot)
-        reply = self._reply(previous) if previous else None
-        if previous is None or reply is None:
+        if previous is None:
+            return list(self._examples(slot.step, pair_texts))
+        reply = self._reply(previous)
+        if reply is None:
             return []
         said = neutral(without_thinking(reply.text)[0].strip())
         return [*self._messages(previous, pair_texts), {"role": "assistant", "content": said or NO_REPLY}]
+
+    def _examples(self, step: Step, pair_texts: Texts) -> Iterator[Message]:
+        """The examples of a protocol of single answers, each asked about in the words of the step."""
+        for example in map(Example.read, self._configured.examples):
+            configured = self._configured.asking({1: example.question})
+            shown = OneText([example.instruction], example.input, [example.answer], pair_texts.secret)
+            said = Conversation(configured, {})._content(configured.slots(step)[0], shown, [])
+            yield {"role": "user", "content": said}
+            is_listed = self._configured.place_of(step) is Place.LINES
+            yield {"role": "assistant", "content": f"1: {example.reply}" if is_listed else example.reply}
 
     def _previous(self, slot: Slot) -> Slot | None:
         """The question whose conversation this one continues."""

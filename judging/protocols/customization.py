@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from string import Template
 from typing import Any, Final
 
+from judging.protocols.examples import Example
 from judging.protocols.protocol import Protocol, Step, Value
 from judging.protocols.rendering import placeholders
 
@@ -77,11 +78,22 @@ def wording_problems(protocol: Protocol, wording: Mapping[str, str]) -> list[str
     for name, text in wording.items():
         if "\x00" in text:
             found.append(f'Text "{name}" holds the character NUL. It seems not to be a text file.')
+        elif name in protocol.examples:
+            found += _example_problems(name, text)
         elif name in users:
             found += _problems(name, text, users[name])
         else:
-            found.append(f'Protocol {protocol.name} has no text "{name}". Its texts: {", ".join(users)}.')
+            found.append(
+                f'Protocol {protocol.name} has no text "{name}". Its texts: {", ".join(protocol.texts)}.'
+            )
     return found
+
+
+def _example_problems(name: str, text: str) -> Iterator[str]:
+    try:
+        Example.read(text)
+    except ValueError as error:
+        yield f'Text "{name}" is no example: {error}'
 
 
 Users = Sequence[tuple[Protocol, Step]]  # the steps that use a text, each with its protocol

@@ -85,6 +85,8 @@ class Slot:
 
 SIDES: Final = ("first", "second")
 
+SHOTS: Final = "shots"  # parameter with the number of examples
+
 QUESTIONS: Final = "questions"  # what a step is asked for each of: the requirements of the prompt
 
 FAVOURING: Final = {"for_a": "first", "for_b": "second"}
@@ -144,6 +146,7 @@ class Protocol:
     parts: tuple[Part, ...] = ()  # protocols that vote, instead of steps
     samples: int = 1  # how often all is asked by default; the majority decides, of scores their combination
     temperature: float | None = None
+    examples: Mapping[str, str] = field(default_factory=dict)  # texts by name; a judge reads the first SHOTS
     note: str = ""  # what the source leaves open, or where we depart from it
     task: Task = Task.COMPARE
 
@@ -155,9 +158,9 @@ class Protocol:
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
-        """Texts that an operator can replace, by name: its steps', and PART/STEP of its parts."""
+        """Texts that an operator can replace, by name: of steps and examples, and PART/STEP of its parts."""
         own = {step.text or step.name: step.template for step in self.steps}
-        return own | {
+        return {**own, **self.examples} | {
             f"{part.name}/{name}": text for part in self.parts for name, text in part.protocol.texts.items()
         }
 
@@ -237,6 +240,12 @@ class ConfiguredProtocol:
     def template(self, step: Step) -> str:
         return self.wording.get(step.text or step.name, step.template)
 
+    @cached_property
+    def examples(self) -> tuple[str, ...]:
+        """The texts of the examples that are shown."""
+        every = [self.wording.get(name, text) for name, text in self.protocol.examples.items()]
+        return tuple(every[: self._count(SHOTS)]) if every else ()
+
     def of_part(self, part: Part) -> "ConfiguredProtocol":
         prefix = f"{part.name}/"
         wording = {
@@ -302,18 +311,23 @@ class ConfiguredProtocol:
     def _shape(self) -> Iterator[object]:
         yield from (self.protocol.name, rendering.VERSION, self.scale.name, self.samples)
         yield rendering.read_text("shared/notice")
-        yield {name: self.wording.get(name, text) for name, text in self.protocol.texts.items()}
+        # Judges from before there were examples keep their hash.
+        apart = {SHOTS, *self.protocol.examples} if self.protocol.examples else set[str]()
+        texts = self.protocol.texts.items()
+        yield {name: self.wording.get(name, text) for name, text in texts if name not in apart}
         for step in self.steps:
             yield [step.name, step.label, step.about, step.in_turn, step.continues, step.other_order]
             yield step.temperature
             if step.asks_verdict:
                 yield rendering.verdict_text(self.scale_of(step), self.place_of(step))
-        for name, parameter in sorted(self.protocol.parameters.items()):
-            yield [name, self.value(name), parameter.texts.get(self.value(name), "")]
+        for name in sorted(self.protocol.parameters.keys() - apart):
+            yield [name, self.value(name), self.protocol.parameters[name].texts.get(self.value(name), "")]
         for part in self.protocol.parts:
             yield self.of_part(part).prompt_hash
         if self.criteria is not None:
             yield rendering.read_text("shared/criterion")
+        if self.examples:
+            yield list(self.examples)
 
 
 class UnknownProtocolError(ValueError):

@@ -109,6 +109,29 @@ def test_a_text_that_cannot_be_used_is_refused_in_one_sentence(name: str, text: 
     assert problem.endswith(".")
 
 
+EXAMPLE = 'instruction = "i"\nanswer = "a"\nquestion = "q"\nreply = "NO"'
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (EXAMPLE, ""),
+        (f'{EXAMPLE}\ninput = "x"', ""),
+        ("Answer: a", "it is not TOML. Expected '=' after a key in a key/value pair (at line 1, column 7)."),
+        (f"{EXAMPLE}\nscore = 1", 'it has no place for "score". Use instruction, answer, question, reply, '),
+        (EXAMPLE.replace("question", "input"), '"question" is missing.'),
+        (EXAMPLE.replace('"a"', '" "'), '"answer" must be a text.'),
+        (EXAMPLE.replace('"a"', "1"), '"answer" must be a text.'),
+        (EXAMPLE.replace("NO", "Maybe"), '"reply" must be YES or NO.'),
+        (f"{EXAMPLE}\x00", "holds the character NUL"),
+    ],
+)
+def test_an_example_of_an_operator_has_all_that_is_asked_about(text: str, sentence: str) -> None:
+    problems = wording_problems(PROTOCOLS["requirements-alone"], {"example_1": text})
+    assert len(problems) == bool(sentence)
+    assert sentence in " ".join(problems)
+
+
 def test_the_texts_of_voters_are_named_after_them() -> None:
     voting = make_protocol(steps=(), parts=(Part("mine", make_protocol()),), parameters={})
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -24,7 +25,7 @@ REQUIREMENTS = {1: "Is it a title?", 2: "Is it short?", 4: "Is it kind?"}
 TEXT = OneText(["foreign instruction"], "foreign input", ["foreign answer"], b"secret")
 
 
-def made(name: str, samples: int = 1, **parameters: bool | str) -> ConfiguredProtocol:
+def made(name: str, samples: int = 1, **parameters: bool | int | str) -> ConfiguredProtocol:
     protocol = PROTOCOLS[name]
     configured = ConfiguredProtocol.of(protocol, protocol.forms[0], 8, parameters, samples=samples)
     return configured.asking(REQUIREMENTS)
@@ -87,6 +88,40 @@ def test_all_requirements_in_one_reply() -> None:
     assert ratings(configured, replies) == {1: 1, 2: 2, 4: "unparsable"}
 
 
+@pytest.mark.parametrize(
+    ("name", "replies"), [("requirements", "YES NO"), ("requirements-at-once", "1: YES 1: NO")]
+)
+def test_examples_are_turns_before_the_first_question(name: str, replies: str) -> None:
+    own = 'instruction = "Greet."\nanswer = "Hm. $5"\nquestion = "Is it a greeting?"\nreply = "NO"'
+    configured = replace(made(name, shots=2, with_instruction=True), wording={"example_2": own})
+    waves, _ = ask(configured, lambda _: "1: YES\n2: YES\n4: YES")
+    plain, _ = ask(made(name, with_instruction=True), lambda _: "1: YES\n2: YES\n4: YES")
+    assert keys(waves) == keys(plain)
+    for (question,), (bare,) in zip(waves, plain, strict=True):
+        first, one, second, two = question.messages[:4]
+        assert [each["role"] for each in (first, one, second, two)] == ["user", "assistant"] * 2
+        assert f"{one['content']} {two['content']}" == replies
+        assert outside(first["content"]).replace("\n", "")[:40] in bare.messages[0]["content"]
+        shown = blocks(second["content"])
+        assert (shown["INSTRUCTION"], shown["ANSWER"]) == ("Greet.", "Hm. $5")
+        assert "Is it a greeting?" in (shown.get("QUESTION") or shown["QUESTIONS"])
+        assert [blocks(each["content"]) for each in question.messages[4:]] == [
+            blocks(each["content"]) for each in bare.messages
+        ]
+
+
+def test_only_examples_that_are_shown_shape_a_judge() -> None:
+    # The hashes of judges from before there were examples.
+    assert made("requirements").prompt_hash.startswith("44b80dd91872")
+    assert made("requirements-alone").prompt_hash.startswith("b8d1efd96551")
+    assert made("requirements-at-once").prompt_hash.startswith("65ca26c92b9f")
+    one = made("requirements", shots=1)
+    own = PROTOCOLS["requirements"].examples["example_4"]
+    assert replace(one, wording={"example_2": own}).prompt_hash == one.prompt_hash
+    hashes = {made("requirements", shots=number).prompt_hash for number in range(5)}
+    assert len(hashes | {replace(one, wording={"example_1": own}).prompt_hash}) == 6
+
+
 CHECKING = [name for name, one in PROTOCOLS.items() if one.task is Task.CHECK]
 SCORING = [name for name, one in PROTOCOLS.items() if one.task is Task.SCORE]
 
@@ -131,6 +166,8 @@ def test_every_text_could_be_an_operators_own(name: str) -> None:
     texts = PROTOCOLS[name].texts
     assert wording_problems(PROTOCOLS[name], texts) == []
     for text, wording in texts.items():
+        if text in PROTOCOLS[name].examples:
+            continue
         shown = wording.replace("$query", "").replace("$question", "").replace("$verdict", "")
         assert wording_problems(PROTOCOLS[name], {text: shown}) != []
 

@@ -114,6 +114,29 @@ def test_other_ways_to_ask_about_requirements(
     assert len(model.requests) == calls_made
 
 
+def test_examples_are_sent_with_every_question_and_are_in_the_estimate(
+    arena: Any, model: ChatServer, drain: Drain
+) -> None:
+    study = make_small_study(prompts=1, contestants=1)
+    make_questions(study, 2)
+    model.script = lambda body: Reply("No")
+    plainly, by_example = (
+        make_judge(base_url=model.url, protocol="requirements", parameters={"shots": shots})
+        for shots in (0, 4)
+    )
+    without, tokens = (estimate(study, judge, Wanted()).prompt_tokens for judge in (plainly, by_example))
+    for judge in (plainly, by_example):
+        start_run(study, judge)
+        drain()
+    plain, shown = model.requests[:2], model.requests[2:]
+    assert [len(body["messages"]) for body in (*plain, *shown)] == [1, 3, 9, 11]
+    examples = sum(len(message["content"]) for message in shown[0]["messages"][:-1])
+    # Each of the two questions holds them: as many tokens as bytes at most, and a quarter to be expected.
+    assert tokens.high - without.high >= 2 * examples > 6000
+    assert abs(4 * (tokens.low - without.low) - 2 * examples) < 200
+    assert sorted(row[1:] for row in checked()) == 2 * [(1, "no", "")] + 2 * [(2, "no", "")]
+
+
 def test_requirements_that_change_while_a_conversation_waits_are_asked_anew(
     arena: Any, model: ChatServer, drain: Drain
 ) -> None:
