@@ -14,10 +14,11 @@ from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.declarations import OnDemand
 from leaderboard.snapshots.reading import Opinions, opinions
 from leaderboard.snapshots.settings import Scope, Setting
-from leaderboard.stats import METHODOLOGY, Method, StatsError
 from leaderboard.stats.anchored import anchor_pairs
 from leaderboard.stats.anchored_pairs import RatedPairs, rated_pairs
 from leaderboard.stats.anchored_result import Anchored, anchored_cautions
+from leaderboard.stats.checks import StatsError
+from leaderboard.stats.ranking_method import METHODOLOGY, Method
 
 
 def anchored_table(study: Study, opinions: Opinions, setting: Setting, method: Method) -> Table:

@@ -16,14 +16,14 @@ from leaderboard.snapshots.declarations import OnDemand
 from leaderboard.snapshots.reading import NOBODY, Choice, Opinions
 from leaderboard.snapshots.settings import PairSetting, Scope
 from leaderboard.snapshots.text_sizes import Texts, texts
-from leaderboard.stats import Method, StatsError
-from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
+from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, StatsError
 from leaderboard.stats.clustered_means import prompt_numbers, share_estimate, sums
 from leaderboard.stats.confidence_sequences import share_at_every_look
 from leaderboard.stats.games import scores
 from leaderboard.stats.head_to_head import Difference, difference, split
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.ranking import drawn_by
+from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.style import MEASURES
 
 MOST_PAIRS: Final = 5

@@ -11,9 +11,10 @@ from arena.studies.lifecycle import decide
 from leaderboard.head_to_head.measuring import described
 from leaderboard.head_to_head.verdict import Decision, Verdict
 from leaderboard.snapshots.reading import Opinions
-from leaderboard.stats import Method, StatsError
+from leaderboard.stats.checks import StatsError
 from leaderboard.stats.head_to_head import lead
 from leaderboard.stats.ranking import drawn_by
+from leaderboard.stats.ranking_method import Method
 
 Kind = StudyEvent.Kind
 _SAID: Final = "By the stopping rule."

@@ -21,7 +21,7 @@ from leaderboard.raters.agreement.table import category_names, without_pools
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 from leaderboard.snapshots.reading import opinions
-from leaderboard.stats import Method
+from leaderboard.stats.ranking_method import Method
 
 
 def report(study: Study, selectors: Sequence[str], method: Method) -> dict[str, Any]:

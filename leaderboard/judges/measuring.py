@@ -26,13 +26,13 @@ from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.rows import Rows
 from leaderboard.snapshots.settings import Counts, Scope, Setting, one_of
 from leaderboard.snapshots.standings import standings
-from leaderboard.stats import Method, StatsError, TieBand
-from leaderboard.stats.checks import IntArray
+from leaderboard.stats.checks import IntArray, StatsError
 from leaderboard.stats.clustered_means import Estimate, mean_estimate, prompt_numbers, share_estimate, sums
 from leaderboard.stats.flips import preference, repeats, shift, shift_in_both_orders
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.position_bias import place_worth
-from leaderboard.stats.tie_bands import verdicts
+from leaderboard.stats.ranking_method import Method
+from leaderboard.stats.tie_bands import TieBand, verdicts
 
 PEOPLE: Final = "people"
 

@@ -11,8 +11,9 @@ from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.declarations import OnDemand
 from leaderboard.snapshots.reading import Opinions
 from leaderboard.snapshots.settings import Scope
-from leaderboard.stats import Method, StatsError, plan_from_data
-from leaderboard.stats.planning import SMALLEST_GAP
+from leaderboard.stats.checks import StatsError
+from leaderboard.stats.planning import SMALLEST_GAP, plan_from_data
+from leaderboard.stats.ranking_method import Method
 
 GAPS: Final = (10.0, 20.0, 30.0, 50.0, 100.0)
 """Points; plans for these stand beside that for the measured gap."""

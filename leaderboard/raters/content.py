@@ -11,7 +11,7 @@ from leaderboard.snapshots.declarations import OnDemand, Request
 from leaderboard.snapshots.reading import Opinions
 from leaderboard.snapshots.settings import Scope, parse_for_all
 from leaderboard.snapshots.text_sizes import Texts, texts
-from leaderboard.stats import Method
+from leaderboard.stats.ranking_method import Method
 
 
 def rater_tables(

@@ -40,8 +40,8 @@ from leaderboard.snapshots.settings import SEALED, TrustSetting, parse
 from leaderboard.snapshots.study_lock import DeletedError, held, still_there
 from leaderboard.snapshots.text_sizes import texts
 from leaderboard.standings.content import board_tables
-from leaderboard.stats import METHODOLOGY, Method
 from leaderboard.stats.bootstrap import ROUNDS
+from leaderboard.stats.ranking_method import METHODOLOGY, Method
 from leaderboard.trust.confidence import confidence_table
 from leaderboard.trust.content import known_table, labelled
 

@@ -18,7 +18,7 @@ from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.settings import TrustSetting
 from leaderboard.snapshots.standings import rankings
 from leaderboard.snapshots.text_sizes import Texts
-from leaderboard.stats import Method
+from leaderboard.stats.ranking_method import Method
 from leaderboard.trust.content import known_table
 from leaderboard.trust.trial import Known
 

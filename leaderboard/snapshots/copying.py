@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.snapshots.canonical import FORM, canonical
-from leaderboard.stats import METHODOLOGY
+from leaderboard.stats.ranking_method import METHODOLOGY
 
 Payloads = MutableMapping[str, str]
 """By digest of what they were computed from: those of an earlier snapshot, and those made since."""

@@ -19,7 +19,8 @@ from leaderboard.snapshots.copying import Payloads
 from leaderboard.snapshots.methods import method_at
 from leaderboard.snapshots.reading import Opinions, opinions_of
 from leaderboard.snapshots.settings import Counts, Scope
-from leaderboard.stats import METHODOLOGY, EloParameters, Method
+from leaderboard.stats.elo import EloParameters
+from leaderboard.stats.ranking_method import METHODOLOGY, Method
 
 THREADS: Final = 2
 

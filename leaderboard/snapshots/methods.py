@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from leaderboard.snapshots.settings import Setting
-from leaderboard.stats import Method, TieBand
+from leaderboard.stats.ranking_method import Method
+from leaderboard.stats.tie_bands import TieBand
 
 
 def method_at(setting: Setting, method: Method) -> Method:

@@ -21,7 +21,7 @@ from leaderboard.snapshots import columns
 from leaderboard.snapshots.copying import digest
 from leaderboard.snapshots.rows import Column, Rows
 from leaderboard.snapshots.settings import left_out
-from leaderboard.stats import Ratings, make_ratings
+from leaderboard.stats.ratings import Ratings, make_ratings
 from leaderboard.stats.style import style_difference, style_of
 
 FloatArray = npt.NDArray[np.float64]

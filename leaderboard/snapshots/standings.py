@@ -13,8 +13,11 @@ from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.copying import Payloads, digest, kept
 from leaderboard.snapshots.presentation import STORED_METHODS
 from leaderboard.snapshots.reading import Choice, Opinions
-from leaderboard.stats import Games, Method, Ratings, matrices, rank_ratings
-from leaderboard.stats.ranking import drawn_by
+from leaderboard.stats.descriptive import matrices
+from leaderboard.stats.games import Games
+from leaderboard.stats.ranking import drawn_by, rank_ratings
+from leaderboard.stats.ranking_method import Method
+from leaderboard.stats.ratings import Ratings
 
 TIES: Final = ("on", "off")
 

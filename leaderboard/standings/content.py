@@ -20,9 +20,10 @@ from leaderboard.snapshots.presentation import method_beside
 from leaderboard.snapshots.reading import Choice, Opinions, PairStyle, UnknownTextError, pair_style
 from leaderboard.snapshots.settings import ADJUSTED, BESIDE, MODELS, Scope, Setting, parse
 from leaderboard.snapshots.standings import TIES, inputs_of, matrix_table, published, standings
-from leaderboard.stats import Method, Ratings
 from leaderboard.stats.checks import NoGamesError, NotIdentifiedError, ParameterError
 from leaderboard.stats.part_agreement import part_agreement
+from leaderboard.stats.ranking_method import Method
+from leaderboard.stats.ratings import Ratings
 
 
 @dataclass(frozen=True, eq=False)

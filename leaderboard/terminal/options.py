@@ -12,9 +12,9 @@ from arena.models import Rater, Study
 from arena.models.querysets import SelectorError
 from leaderboard.snapshots.reading import Opinions, opinions
 from leaderboard.snapshots.settings import DECLARED
-from leaderboard.stats import Standings, StatsError
-from leaderboard.stats.checks import ParameterError
+from leaderboard.stats.checks import ParameterError, StatsError
 from leaderboard.stats.elo import EloParameters
+from leaderboard.stats.ranking import Standings
 from leaderboard.stats.ranking_method import INTERVALS, RATER_EFFECTS, Method
 from leaderboard.stats.tie_bands import TieBand
 from leaderboard.terminal.standings_text import About, standings_json, standings_table

@@ -4,8 +4,7 @@ import json
 from collections.abc import Sequence
 
 from leaderboard.snapshots.presentation import aligned, counted, printable
-from leaderboard.stats import Plan
-from leaderboard.stats.planning import percent, raters_words
+from leaderboard.stats.planning import Plan, percent, raters_words
 
 
 def plan_json(plan: "Plan", names: Sequence[str]) -> str:

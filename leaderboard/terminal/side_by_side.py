@@ -16,9 +16,12 @@ from leaderboard.snapshots.presentation import (
     printable,
     ranks_written,
 )
-from leaderboard.stats import Method, Ratings, Standing, Standings, rank_ratings
 from leaderboard.stats.checks import NoGamesError
 from leaderboard.stats.plain_values import rounded
+from leaderboard.stats.ranking import Standings, rank_ratings
+from leaderboard.stats.ranking_method import Method
+from leaderboard.stats.ranking_rows import Standing
+from leaderboard.stats.ratings import Ratings
 from leaderboard.terminal.standings_text import About, ratings_line
 
 VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {

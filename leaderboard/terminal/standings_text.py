@@ -19,7 +19,8 @@ from leaderboard.snapshots.presentation import (
     ranks_written,
     ties_phrase,
 )
-from leaderboard.stats import Standing, Standings
+from leaderboard.stats.ranking import Standings
+from leaderboard.stats.ranking_rows import Standing
 
 _CERTAINTY: Final = ("rank ub", "first", "groups")
 _COUNTS: Final = ("ratings", "wins", "losses", "ties")

@@ -17,13 +17,13 @@ from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.declarations import OnDemand
 from leaderboard.snapshots.reading import Opinions
 from leaderboard.snapshots.settings import LABELS, PEOPLE, Scope, TrustSetting, parse_for_trust
-from leaderboard.stats import Method
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.clustered_means import mean_of_shares
 from leaderboard.stats.gold import Judged, Part, Rule, intervals, share_of
 from leaderboard.stats.gold_averages import groups
 from leaderboard.stats.gold_baselines import BASELINES, AmongPeople, chance, mean_of_people
 from leaderboard.stats.plain_values import rounded
+from leaderboard.stats.ranking_method import Method
 from leaderboard.trust.matrix import matrix
 from leaderboard.trust.measures import AVERAGED, CERTAIN, PUBLIC
 from leaderboard.trust.reading import (

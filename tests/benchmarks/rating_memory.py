@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from leaderboard.stats import bootstrap_elo
+from leaderboard.stats.elo_bootstrap import bootstrap_elo
 
 CONTESTANTS = 20
 GAMES_OF_A_PROMPT = 190

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from leaderboard.stats import make_games
+from leaderboard.stats.games import make_games
 from tests.leaderboard.stats.simulation import simulated_games
 
 ROUNDS = 1000

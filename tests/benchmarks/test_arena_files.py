@@ -5,7 +5,9 @@ import pytest
 
 from leaderboard.files import interchange
 from leaderboard.snapshots.reading import opinions
-from leaderboard.stats import EloParameters, Method, rank_ratings
+from leaderboard.stats.elo import EloParameters
+from leaderboard.stats.ranking import rank_ratings
+from leaderboard.stats.ranking_method import Method
 from tests import factories
 from tests.benchmarks.rivals import rating_module
 from tests.leaderboard.rows import HandMade

@@ -7,7 +7,7 @@ import pytest
 
 from leaderboard.raters.agreement.coefficients import agreement
 from leaderboard.snapshots.reading import Choice, Opinions
-from leaderboard.stats import Method
+from leaderboard.stats.ranking_method import Method
 
 PEOPLE, JUDGES = range(1, 41), (100, 101, 102)
 CATEGORIES = ("brainstorming", "closed-qa", "coding", "extraction", "rewriting", "summarising")

@@ -5,7 +5,10 @@ from functools import partial
 import numpy as np
 import pytest
 
-from leaderboard.stats import EloParameters, bootstrap_bradley_terry, bootstrap_davidson, bootstrap_elo
+from leaderboard.stats.bradley_terry import bootstrap_bradley_terry
+from leaderboard.stats.davidson import bootstrap_davidson
+from leaderboard.stats.elo import EloParameters
+from leaderboard.stats.elo_bootstrap import bootstrap_elo
 from leaderboard.stats.elo_mean import bootstrap_mean_elo, mean_elo
 from tests.benchmarks.paired import Rival, race
 from tests.benchmarks.rivals import ROUNDS, by_distinct_rows, by_fastchat, by_win_matrix

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from leaderboard.stats import bootstrap_ordinal, ordinal
+from leaderboard.stats.ordinal import bootstrap_ordinal, ordinal
 from tests.benchmarks.paired import Rival, race
 from tests.leaderboard.stats.ordinal_studies import simulated_ratings
 

@@ -8,7 +8,7 @@ from time import process_time
 import numpy as np
 import pytest
 
-from leaderboard.stats import bootstrap_elo
+from leaderboard.stats.elo_bootstrap import bootstrap_elo
 from tests.benchmarks.paired import Rival, race
 from tests.benchmarks.rivals import ROUNDS, elo_by_index_matrix, evalica_elo, fastchat_elo, games_of_20
 

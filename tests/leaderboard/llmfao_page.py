@@ -8,7 +8,10 @@ import numpy as np
 from scipy.stats import kendalltau, spearmanr
 
 from leaderboard.snapshots.reading import pair_style
-from leaderboard.stats import Method, Ratings, ordinal, rank_ratings
+from leaderboard.stats.ordinal import ordinal
+from leaderboard.stats.ranking import rank_ratings
+from leaderboard.stats.ranking_method import Method
+from leaderboard.stats.ratings import Ratings
 
 PEOPLE, GPT4, GPT35 = "people", "judge:gpt-4", "judge:gpt-3.5"
 LABELS = {PEOPLE: "people", GPT4: "GPT-4", GPT35: "GPT-3.5"}

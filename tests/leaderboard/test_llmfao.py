@@ -25,7 +25,8 @@ from leaderboard.snapshots.presentation import findings
 from leaderboard.snapshots.reading import opinions
 from leaderboard.snapshots.settings import Setting
 from leaderboard.standings.page import Board
-from leaderboard.stats import Method, plan_from_data
+from leaderboard.stats.planning import plan_from_data
+from leaderboard.stats.ranking_method import Method
 from leaderboard.terminal.options import opinions_chosen
 from tests.arena.data.test_reference_data import LLMFAO, check_stored
 from tests.leaderboard import llmfao_page as llmfao

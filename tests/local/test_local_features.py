@@ -14,8 +14,9 @@ from leaderboard.answers.local_features.model import (
     TooLongError,
     Wanted,
 )
-from leaderboard.stats import distribution_features, token_features
+from leaderboard.stats import token_features
 from tests import factories as make
+from tests.leaderboard.stats import distribution_features
 from tests.local.llama import log_softmax
 
 BEFORE = dialogue(["Name a river in France."], "", [])

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leaderboard.stats import make_ratings
 from leaderboard.stats.anchored import anchor_pairs
 from leaderboard.stats.anchored_pairs import rated_pairs
+from leaderboard.stats.ratings import make_ratings
 from tests.leaderboard.stats.anchored_studies import JUDGES, Design, coverage
 
 STUDIES = 1000

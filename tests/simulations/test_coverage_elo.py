@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from leaderboard.stats import Method, make_games, rank_games
 from leaderboard.stats.elo import K
+from leaderboard.stats.games import make_games
+from leaderboard.stats.ranking import rank_games
+from leaderboard.stats.ranking_method import Method
 from tests.leaderboard.stats.rated_studies import POINTS
 
 ESTIMATES = 4_000

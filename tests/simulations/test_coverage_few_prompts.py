@@ -10,19 +10,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leaderboard.stats import (
-    bootstrap_davidson,
-    bootstrap_ordinal,
-    bradley_terry,
-    central_interval,
-    davidson,
-    normal_interval,
-    ordinal,
-    sandwich,
-)
-from leaderboard.stats.bradley_terry import bootstrap_fit
+from leaderboard.stats.bradley_terry import bootstrap_fit, bradley_terry
+from leaderboard.stats.davidson import bootstrap_davidson, davidson
 from leaderboard.stats.elo import EloParameters
 from leaderboard.stats.elo_mean import bootstrap_mean_elo, mean_elo
+from leaderboard.stats.intervals import central_interval, normal_interval
+from leaderboard.stats.ordinal import bootstrap_ordinal, ordinal
+from leaderboard.stats.sandwich import sandwich
 from tests.leaderboard.stats.ordinal_studies import Setting
 from tests.leaderboard.stats.rated_studies import Design, simulate, truth_of
 

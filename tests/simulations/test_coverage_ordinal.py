@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from leaderboard.stats import bradley_terry, ordinal
-from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
+from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, bradley_terry
+from leaderboard.stats.ordinal import ordinal
 from tests.leaderboard.stats.ordinal_studies import Setting, coverage, simulated_ratings
 
 STUDIES, ROUNDS = 200, 400

@@ -6,8 +6,8 @@ Run with: .venv/bin/python -m pytest tests/simulations/test_coverage_part_agreem
 import numpy as np
 import pytest
 
-from leaderboard.stats import Method
 from leaderboard.stats.part_agreement import part_agreement
+from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.ratings import ratings_of_games
 from tests.leaderboard.stats.simulation import simulated_games
 

@@ -7,8 +7,8 @@ Judges see differences of strengths in Elo points, plus bias, plus noise, over s
 import numpy as np
 import pytest
 
-from leaderboard.stats import make_ratings
 from leaderboard.stats.position_bias import cuts, place_worth
+from leaderboard.stats.ratings import make_ratings
 
 STUDIES = 1000
 STRENGTHS = np.array([-150.0, -50.0, 50.0, 150.0])

@@ -5,9 +5,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from leaderboard.stats import Method, bradley_terry
+from leaderboard.stats.bradley_terry import bradley_terry
 from leaderboard.stats.head_to_head import difference
 from leaderboard.stats.planning import WIDE_GAP, plan_from_assumptions, plan_from_data
+from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.ratings import make_ratings
 from tests.leaderboard.stats.test_planning import eight_points, make_study
 

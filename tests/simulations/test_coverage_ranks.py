@@ -5,7 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from leaderboard.stats import bootstrap_bradley_terry, bradley_terry, central_interval, sandwich
+from leaderboard.stats.bradley_terry import bootstrap_bradley_terry, bradley_terry
+from leaderboard.stats.intervals import central_interval
+from leaderboard.stats.sandwich import sandwich
 from leaderboard.stats.separation import (
     difference_errors,
     probability_above,

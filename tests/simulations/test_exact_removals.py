@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from leaderboard.stats import make_games
+from leaderboard.stats.games import make_games
 from leaderboard.stats.robustness import fewest_removals
 from tests.leaderboard.stats.test_robustness import fewest_by_enumeration
 

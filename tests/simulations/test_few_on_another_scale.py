@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from leaderboard.stats import make_ratings, ordinal
 from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
+from leaderboard.stats.ordinal import ordinal
+from leaderboard.stats.ratings import make_ratings
 from tests.leaderboard.stats.ordinal_studies import THETA, simulated_ratings
 
 STUDIES = 400

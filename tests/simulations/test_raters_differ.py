@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
-from leaderboard.stats import bradley_terry, make_ratings, normal_interval, sandwich
+from leaderboard.stats.bradley_terry import bradley_terry
+from leaderboard.stats.intervals import normal_interval
 from leaderboard.stats.other_raters import OtherRaters
+from leaderboard.stats.ratings import make_ratings
+from leaderboard.stats.sandwich import sandwich
 from tests.leaderboard.stats.rated_studies import Design, simulate, truth
 
 STUDIES = 200

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from leaderboard.stats import EloParameters
+from leaderboard.stats.elo import EloParameters
 
 RUNS = 400
 

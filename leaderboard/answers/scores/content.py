@@ -19,10 +19,10 @@ from leaderboard.pages.rater_kinds.choices import one_of
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.reading import Choice
 from leaderboard.snapshots.settings import PEOPLE
-from leaderboard.stats import Method
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.pointwise_standings import PointwiseStandings, score_standings
+from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.score_agreement import people_agreement, score_agreement
 from leaderboard.stats.scores import Scores, score_drift, score_length, score_summary
 from leaderboard.stats.separation import SAME

@@ -33,7 +33,9 @@ from leaderboard.files.bundle.text_opinions import Files, checks_from, features_
 from leaderboard.refreshing.tables import tables
 from leaderboard.snapshots.canonical import canonical
 from leaderboard.snapshots.presentation import printable
-from leaderboard.stats import METHODOLOGY, EloParameters, Method, StatsError
+from leaderboard.stats.checks import StatsError
+from leaderboard.stats.elo import EloParameters
+from leaderboard.stats.ranking_method import METHODOLOGY, Method
 
 # Processors may differ in the fifteenth digit. A sixth decimal that this rounds the other way
 # is reported and is no difference.

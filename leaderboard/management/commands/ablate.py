@@ -8,7 +8,7 @@ from arena.files import output
 from arena.management.command import ArenaCommand
 from leaderboard.judges.ablation import as_json, as_text, report
 from leaderboard.judges.measuring import NothingInCommonError
-from leaderboard.stats import StatsError
+from leaderboard.stats.checks import StatsError
 from leaderboard.terminal.options import add_sampling_options, choice, method_from, names, study_named
 
 

@@ -6,8 +6,8 @@ from django.core.management.base import CommandError
 from arena.management.command import ArenaCommand
 from leaderboard.raters.agreement.report import as_json, as_text, report
 from leaderboard.snapshots.settings import UnknownSettingError
-from leaderboard.stats import Method
 from leaderboard.stats.checks import ParameterError
+from leaderboard.stats.ranking_method import Method
 from leaderboard.terminal.options import add_bootstrap_options, choice, number, study_named
 
 

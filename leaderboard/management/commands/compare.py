@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from arena.management.command import ArenaCommand
-from leaderboard.stats import Ratings
+from leaderboard.stats.ratings import Ratings
 from leaderboard.terminal.options import (
     FORMATS,
     add_file_options,

@@ -5,7 +5,8 @@ from typing import Any, Final
 from django.core.management.base import CommandError
 
 from arena.management.command import ArenaCommand
-from leaderboard.stats import Plan, Ratings, plan_from_assumptions, plan_from_data
+from leaderboard.stats.planning import Plan, plan_from_assumptions, plan_from_data
+from leaderboard.stats.ratings import Ratings
 from leaderboard.terminal.options import (
     FORMATS,
     add_file_options,

@@ -15,7 +15,7 @@ import numpy as np
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.copying import Payloads, digest
 from leaderboard.snapshots.reading import Choice, Opinions
-from leaderboard.stats import Method, TieBand, alpha, kappa
+from leaderboard.stats import alpha, kappa
 from leaderboard.stats.agreement_estimates import Estimates, Wanted, estimates
 from leaderboard.stats.agreement_opinions import (
     Beside,
@@ -39,6 +39,8 @@ from leaderboard.stats.correlation import (
     shared_entries,
 )
 from leaderboard.stats.kappa import kappa_measure
+from leaderboard.stats.ranking_method import Method
+from leaderboard.stats.tie_bands import TieBand
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,7 @@ from leaderboard.snapshots.counts import counts
 from leaderboard.snapshots.methods import method_at
 from leaderboard.snapshots.presentation import aligned, printable
 from leaderboard.snapshots.reading import Opinions, opinions
-from leaderboard.stats import Method
+from leaderboard.stats.ranking_method import Method
 
 
 def report(study: Study, wanted: Mapping[str, str], method: Method) -> dict[str, Any]:

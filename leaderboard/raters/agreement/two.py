@@ -24,7 +24,6 @@ from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.declarations import OnDemand
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.settings import Counts, Scope, Setting, one_of, parse_for_all, people_of
-from leaderboard.stats import Method
 from leaderboard.stats.agreement_estimates import estimates, is_alike, z_intervals
 from leaderboard.stats.agreement_opinions import NO_VERDICT, mean_verdicts, resample
 from leaderboard.stats.correlation import shared_entries
@@ -32,6 +31,7 @@ from leaderboard.stats.crosstabs import confusion, scatters
 from leaderboard.stats.kappa import every_two
 from leaderboard.stats.paired_shares import paired_shares
 from leaderboard.stats.plain_values import rounded
+from leaderboard.stats.ranking_method import Method
 
 FORM: Final = 1
 """Of the content; raised when a key changes its meaning or goes."""

@@ -18,7 +18,8 @@ from arena.demo import load
 from arena.models import Answer, Comparison, Completion, Contestant, Pair, Prompt, Rater, Score, Study
 from arena.models.signals import study_changed
 from arena.rating import assignments
-from leaderboard.stats import bradley_terry, games_from_ratings
+from leaderboard.stats.bradley_terry import bradley_terry
+from leaderboard.stats.games import games_from_ratings
 from tests.factories import make_member
 from tests.leaderboard.rows import few_rounds
 

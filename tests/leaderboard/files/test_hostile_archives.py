@@ -144,7 +144,7 @@ GOOD = {
     ],
 )
 def test_parameters_are_checked(change):
-    from leaderboard.stats import METHODOLOGY
+    from leaderboard.stats.ranking_method import METHODOLOGY
 
     given = {**GOOD, "methodology": METHODOLOGY}
     method_of(given)

@@ -15,7 +15,8 @@ from leaderboard.files import interchange, selection
 from leaderboard.models import Snapshot
 from leaderboard.refreshing import services
 from leaderboard.snapshots.reading import opinions
-from leaderboard.stats import Method, rank_ratings
+from leaderboard.stats.ranking import rank_ratings
+from leaderboard.stats.ranking_method import Method
 from leaderboard.terminal.votes import rank_votes, read_votes
 from tests import factories as make
 from tests.leaderboard.rows import HandMade

@@ -13,7 +13,8 @@ from leaderboard.management.commands.decide import Command
 from leaderboard.models import Snapshot
 from leaderboard.refreshing import computing, services
 from leaderboard.snapshots.reading import opinions
-from leaderboard.stats import Method, rank_ratings
+from leaderboard.stats.ranking import rank_ratings
+from leaderboard.stats.ranking_method import Method
 from tests import factories
 from tests.leaderboard.reading import printed, records, text, words
 from tests.leaderboard.rows import HandMade

@@ -17,7 +17,7 @@ from leaderboard.snapshots.declarations import method_of
 from leaderboard.snapshots.reading import opinions
 from leaderboard.snapshots.settings import Scope, Setting, parse_for_all
 from leaderboard.snapshots.text_sizes import texts
-from leaderboard.stats import Method
+from leaderboard.stats.ranking_method import Method
 from tests import factories
 from tests.leaderboard.reading import records
 from tests.leaderboard.rows import HandMade

@@ -17,7 +17,7 @@ from leaderboard.models import Refresh, Snapshot, SnapshotChangedError, Snapshot
 from leaderboard.refreshing import services
 from leaderboard.snapshots import freshness
 from leaderboard.snapshots.study_lock import BusyError
-from leaderboard.stats import METHODOLOGY
+from leaderboard.stats.ranking_method import METHODOLOGY
 from tests.leaderboard.rows import HandMade
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]

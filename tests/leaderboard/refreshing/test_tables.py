@@ -6,7 +6,7 @@ from leaderboard.raters.agreement.coefficients import agreement
 from leaderboard.refreshing import tables
 from leaderboard.snapshots.counts import counts
 from leaderboard.snapshots.reading import opinions
-from leaderboard.stats import Method
+from leaderboard.stats.ranking_method import Method
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db

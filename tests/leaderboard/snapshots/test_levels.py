@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from leaderboard.snapshots.levels import at_level
-from leaderboard.stats import Method, make_ratings, rank_ratings
+from leaderboard.stats.ranking import rank_ratings
+from leaderboard.stats.ranking_method import Method
+from leaderboard.stats.ratings import make_ratings
 
 NAMES = ("Alpaca", "Dolly", "Koala", "Oasst", "Vicuna")
 

@@ -10,7 +10,10 @@ from leaderboard.snapshots.presentation import (
     leading_sentence,
     marked_sentence,
 )
-from leaderboard.stats import Method, make_games, make_ratings, rank_games, rank_ratings
+from leaderboard.stats.games import make_games
+from leaderboard.stats.ranking import rank_games, rank_ratings
+from leaderboard.stats.ranking_method import Method
+from leaderboard.stats.ratings import make_ratings
 from leaderboard.terminal.standings_text import standings_table
 
 

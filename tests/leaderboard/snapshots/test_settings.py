@@ -16,8 +16,9 @@ from leaderboard.snapshots.settings import (
     left_out,
     parse,
 )
-from leaderboard.stats import METHODS, intervals, ratings
+from leaderboard.stats import intervals, ratings
 from leaderboard.stats.checks import ParameterError
+from leaderboard.stats.ranking_method import METHODS
 from leaderboard.stats.tie_bands import TieBand
 from tests.leaderboard.counted import COUNTS
 

@@ -6,7 +6,9 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from arena.models import Comparison
 from leaderboard.refreshing import services
-from leaderboard.stats import Method, make_ratings, rank_ratings
+from leaderboard.stats.ranking import rank_ratings
+from leaderboard.stats.ranking_method import Method
+from leaderboard.stats.ratings import make_ratings
 from tests import factories
 from tests.leaderboard.reading import records, shown, words
 from tests.leaderboard.rows import HandMade

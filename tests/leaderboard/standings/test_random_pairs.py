@@ -7,7 +7,11 @@ from scipy.stats import kendalltau
 
 from arena.models import Comparison
 from leaderboard.refreshing import services
-from leaderboard.stats import Method, bradley_terry, make_games, make_ratings, rank_ratings
+from leaderboard.stats.bradley_terry import bradley_terry
+from leaderboard.stats.games import make_games
+from leaderboard.stats.ranking import rank_ratings
+from leaderboard.stats.ranking_method import Method
+from leaderboard.stats.ratings import make_ratings
 from tests.factories import make_assignment
 from tests.leaderboard.reading import records, shown, words
 from tests.leaderboard.rows import HandMade

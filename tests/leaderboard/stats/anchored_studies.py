@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import root
 from scipy.special import expit
 
-from leaderboard.stats import anchored
+from leaderboard.stats.anchored import anchored
 
 POINTS = 400 / np.log(10)
 FIVE = (150.0, 80.0, 0.0, -80.0, -150.0)

@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from leaderboard.stats import bootstrap_ordinal, central_interval, make_ratings, ordinal
 from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
+from leaderboard.stats.intervals import central_interval
+from leaderboard.stats.ordinal import bootstrap_ordinal, ordinal
 from leaderboard.stats.ordinal_table import threshold_rows
+from leaderboard.stats.ratings import make_ratings
 from tests.leaderboard.stats.simulation import CONTESTANTS
 
 THETA = (1.0, 0.4, -0.3, -1.1)

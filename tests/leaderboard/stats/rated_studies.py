@@ -5,16 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import (
-    bootstrap_bradley_terry,
-    bootstrap_davidson,
-    bradley_terry,
-    central_interval,
-    davidson,
-    make_games,
-    normal_interval,
-    sandwich,
-)
+from leaderboard.stats.bradley_terry import bootstrap_bradley_terry, bradley_terry
+from leaderboard.stats.davidson import bootstrap_davidson, davidson
+from leaderboard.stats.games import make_games
+from leaderboard.stats.intervals import central_interval, normal_interval
+from leaderboard.stats.sandwich import sandwich
 from tests.leaderboard.stats.simulation import PUBLISHED
 
 LEVELS = (90.0, 95.0)

@@ -5,7 +5,9 @@ from functools import cache
 import numpy as np
 from hypothesis import strategies as st
 
-from leaderboard.stats import bootstrap_bradley_terry, bradley_terry, central_interval, make_games
+from leaderboard.stats.bradley_terry import bootstrap_bradley_terry, bradley_terry
+from leaderboard.stats.games import make_games
+from leaderboard.stats.intervals import central_interval
 
 PUBLISHED = (1140.0, 1073.0, 986.0, 802.0)
 """Ratings of the published study of four models on 327 prompts, without ties."""

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from scipy.optimize import root
 from scipy.special import expit, fdtrc
 
-from leaderboard.stats import anchored, bradley_terry, make_games
+from leaderboard.stats.anchored import anchored
 from leaderboard.stats.anchored_pairs import rated_pairs
 from leaderboard.stats.anchored_result import anchored_cautions
+from leaderboard.stats.bradley_terry import bradley_terry
 from leaderboard.stats.checks import NoGamesError, ParameterError, ScoreError
+from leaderboard.stats.games import make_games
 from leaderboard.stats.ratings import make_ratings
 from tests.leaderboard.stats.anchored_studies import JUDGES, Design, coverage, simulated
 

@@ -1,14 +1,7 @@
 import numpy as np
 import pytest
 
-from leaderboard.stats import (
-    bootstrap_bradley_terry,
-    bootstrap_davidson,
-    bootstrap_elo,
-    make_games,
-    make_ratings,
-    sequential_elo,
-)
+from leaderboard.stats.bradley_terry import bootstrap_bradley_terry
 from leaderboard.stats.checks import (
     ClusterError,
     LengthMismatchError,
@@ -21,6 +14,11 @@ from leaderboard.stats.checks import (
     whole_number,
     whole_numbers,
 )
+from leaderboard.stats.davidson import bootstrap_davidson
+from leaderboard.stats.elo import sequential_elo
+from leaderboard.stats.elo_bootstrap import bootstrap_elo
+from leaderboard.stats.games import make_games
+from leaderboard.stats.ratings import make_ratings
 from tests.leaderboard.stats.simulation import simulated_games
 
 BOOTSTRAPS = [bootstrap_elo, bootstrap_bradley_terry, bootstrap_davidson]

@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
-from leaderboard.stats import bootstrap_davidson, bradley_terry, davidson, make_games
+from leaderboard.stats.bradley_terry import bradley_terry
 from leaderboard.stats.checks import NoGamesError
+from leaderboard.stats.davidson import bootstrap_davidson, davidson
+from leaderboard.stats.games import make_games
 from tests.leaderboard.stats.simulation import CONTESTANTS, simulated_games, small_games
 
 POINTS = 400 / np.log(10)

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from leaderboard.stats import make_games, matrices, rating_histogram
 from leaderboard.stats.checks import RatingError
-from leaderboard.stats.descriptive import describe
+from leaderboard.stats.descriptive import describe, matrices, rating_histogram
+from leaderboard.stats.games import make_games
 from tests.leaderboard.stats.simulation import small_games
 
 

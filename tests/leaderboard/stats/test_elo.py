@@ -8,21 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.stats import (
-    EloParameters,
-    bootstrap_elo,
-    central_interval,
-    elo_bootstrap,
-    make_games,
-    sequential_elo,
-)
+from leaderboard.stats import elo_bootstrap
 from leaderboard.stats.checks import (
     ClusterError,
     ContestantNumberError,
     LengthMismatchError,
     ParameterError,
 )
-from leaderboard.stats.elo_bootstrap import elo_samples
+from leaderboard.stats.elo import EloParameters, sequential_elo
+from leaderboard.stats.elo_bootstrap import bootstrap_elo, elo_samples
+from leaderboard.stats.games import make_games
+from leaderboard.stats.intervals import central_interval
 from leaderboard.stats.resampling import ELO_DRAWS, generator
 from tests.leaderboard.stats.simulation import CONTESTANTS, PUBLISHED, simulated_games, small_games
 

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from leaderboard.stats import EloParameters, bootstrap_elo, elo, make_games, sequential_elo
+from leaderboard.stats import elo
 from leaderboard.stats import elo_bootstrap as module
-from leaderboard.stats.elo import games_remembered
+from leaderboard.stats.elo import EloParameters, games_remembered, sequential_elo
+from leaderboard.stats.elo_bootstrap import bootstrap_elo
+from leaderboard.stats.games import make_games
 from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games
 
 

@@ -6,9 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import solve_continuous_lyapunov
 
-from leaderboard.stats import EloParameters, Method, bootstrap_elo, bradley_terry, make_games, rank_games
+from leaderboard.stats.bradley_terry import bradley_terry
 from leaderboard.stats.checks import NoGamesError, ParameterError
+from leaderboard.stats.elo import EloParameters
+from leaderboard.stats.elo_bootstrap import bootstrap_elo
 from leaderboard.stats.elo_mean import _cloud, bootstrap_mean_elo, mean_elo
+from leaderboard.stats.games import make_games
+from leaderboard.stats.ranking import rank_games
+from leaderboard.stats.ranking_method import Method
 from tests.leaderboard.stats.simulation import simulated_games, small_games
 
 POINTS = 400 / np.log(10)

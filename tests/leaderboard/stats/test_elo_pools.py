@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.stats import bootstrap_elo, elo_bootstrap, sequential_elo
-from leaderboard.stats.elo_bootstrap import _pools
+from leaderboard.stats import elo_bootstrap
+from leaderboard.stats.elo import sequential_elo
+from leaderboard.stats.elo_bootstrap import _pools, bootstrap_elo
 from leaderboard.stats.games import Games
 from leaderboard.stats.pair_table import Outcomes, outcomes_of
 from leaderboard.stats.resampling import CROSSED_DRAWS, cluster_draws, times_drawn

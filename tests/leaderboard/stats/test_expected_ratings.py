@@ -10,19 +10,16 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from leaderboard.stats import (
-    EloParameters,
-    Method,
-    bradley_terry,
-    make_games,
-    make_ratings,
-    rank_ratings,
-    sandwich,
-)
-from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
+from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, bradley_terry
 from leaderboard.stats.checks import ParameterError, RatingError, ScoreError
+from leaderboard.stats.elo import EloParameters
 from leaderboard.stats.elo_mean import mean_elo
+from leaderboard.stats.games import make_games
+from leaderboard.stats.ranking import rank_ratings
+from leaderboard.stats.ranking_method import Method
+from leaderboard.stats.ratings import make_ratings
 from leaderboard.stats.resampling import times_drawn
+from leaderboard.stats.sandwich import sandwich
 
 NAMES = ("A", "B", "C", "D")
 

@@ -8,14 +8,6 @@ import pytest
 from scipy.stats import entropy
 
 from leaderboard.stats.checks import ParameterError
-from leaderboard.stats.distribution_features import (
-    attention_entropies,
-    attention_entropy,
-    mean_entropy,
-    released_entropy,
-    released_variance,
-    token_entropies,
-)
 from leaderboard.stats.entropy_bounds import entropy_bounds
 from leaderboard.stats.token_features import (
     NOT_TOLD,
@@ -27,6 +19,14 @@ from leaderboard.stats.token_features import (
     mean_logprob,
     reference_surprise,
     sentence_logprob,
+)
+from tests.leaderboard.stats.distribution_features import (
+    attention_entropies,
+    attention_entropy,
+    mean_entropy,
+    released_entropy,
+    released_variance,
+    token_entropies,
 )
 
 RNG = np.random.default_rng(21)

@@ -8,9 +8,11 @@ import statsmodels.api as sm
 from hypothesis import given
 from scipy.stats import t as student
 
-from leaderboard.stats import Method, make_games, rank_games
 from leaderboard.stats.checks import NoGamesError, ParameterError
+from leaderboard.stats.games import make_games
 from leaderboard.stats.head_to_head import Difference, difference, lead, split
+from leaderboard.stats.ranking import rank_games
+from leaderboard.stats.ranking_method import Method
 from tests.leaderboard.stats.simulation import PUBLISHED, simulated_games, small_games
 
 POINTS = 400 / np.log(10)

@@ -6,7 +6,11 @@ Every link is a study of two contestants, so its gap is known exactly.
 import numpy as np
 import pytest
 
-from leaderboard.stats import bradley_terry, davidson, make_games, make_ratings, ordinal
+from leaderboard.stats.bradley_terry import bradley_terry
+from leaderboard.stats.davidson import davidson
+from leaderboard.stats.games import make_games
+from leaderboard.stats.ordinal import ordinal
+from leaderboard.stats.ratings import make_ratings
 
 CONTESTANTS = 200
 

@@ -9,18 +9,13 @@ from scipy.optimize import linprog, minimize
 from scipy.special import expit
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from leaderboard.stats import (
-    bootstrap_bradley_terry,
-    bootstrap_ordinal,
-    bradley_terry,
-    make_games,
-    make_ratings,
-    ordinal,
-)
+from leaderboard.stats.bradley_terry import bootstrap_bradley_terry, bradley_terry
 from leaderboard.stats.checks import NoGamesError, ParameterError
-from leaderboard.stats.ordinal import fit_rounds
+from leaderboard.stats.games import make_games
+from leaderboard.stats.ordinal import bootstrap_ordinal, fit_rounds, ordinal
 from leaderboard.stats.ordinal_likelihood import OrdinalLikelihood, fit_everything
 from leaderboard.stats.ordinal_table import make_table, threshold_rows
+from leaderboard.stats.ratings import make_ratings
 from leaderboard.stats.resampling import cluster_draws
 from tests.leaderboard.stats.ordinal_studies import (
     FREE,

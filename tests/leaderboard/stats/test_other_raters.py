@@ -4,8 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from leaderboard.stats import Method, bradley_terry, make_games, make_ratings, rank_ratings, sandwich
+from leaderboard.stats.bradley_terry import bradley_terry
+from leaderboard.stats.games import make_games
 from leaderboard.stats.other_raters import OtherRaters, same_raters
+from leaderboard.stats.ranking import rank_ratings
+from leaderboard.stats.ranking_method import Method
+from leaderboard.stats.ratings import make_ratings
+from leaderboard.stats.sandwich import sandwich
 from tests.leaderboard.stats.rated_studies import Design, simulate
 
 

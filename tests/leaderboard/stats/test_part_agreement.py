@@ -4,11 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from leaderboard.stats import Method, bradley_terry, central_interval, make_games, make_ratings
+from leaderboard.stats.bradley_terry import bradley_terry
 from leaderboard.stats.checks import NoGamesError
+from leaderboard.stats.games import make_games
+from leaderboard.stats.intervals import central_interval
 from leaderboard.stats.part_agreement import kendall
 from leaderboard.stats.part_agreement import part_agreement as of_ratings
-from leaderboard.stats.ratings import ratings_of_games
+from leaderboard.stats.ranking_method import Method
+from leaderboard.stats.ratings import make_ratings, ratings_of_games
 from leaderboard.stats.resampling import times_drawn
 from tests.leaderboard.stats.simulation import simulated_games
 

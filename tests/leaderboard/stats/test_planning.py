@@ -12,7 +12,8 @@ from statsmodels.stats.power import TTestPower, normal_sample_size_one_tail
 
 from leaderboard.head_to_head.measuring import described
 from leaderboard.head_to_head.verdict import Decision
-from leaderboard.stats import Method, StatsError, bradley_terry
+from leaderboard.stats.bradley_terry import bradley_terry
+from leaderboard.stats.checks import StatsError
 from leaderboard.stats.head_to_head import difference
 from leaderboard.stats.planning import (
     MORE_FOR_MORE,
@@ -28,6 +29,7 @@ from leaderboard.stats.planning import (
     points,
     typical_pair,
 )
+from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.ratings import make_ratings
 from leaderboard.terminal.votes import read_votes
 from tests.leaderboard.stats.simulation import simulated_games

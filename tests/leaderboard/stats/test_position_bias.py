@@ -10,9 +10,9 @@ from scipy.stats import norm
 from statsmodels.stats.contingency_tables import SquareTable
 
 from judging.endpoints.simulated import Simulation
-from leaderboard.stats import make_ratings
 from leaderboard.stats.checks import LengthMismatchError, RatingError
 from leaderboard.stats.position_bias import counts_by_prompt, cuts, mirror_test, place_worth, position
+from leaderboard.stats.ratings import make_ratings
 from tests.judging.simulating import simulated_rating
 
 RATED = st.lists(st.tuples(st.integers(1, 8), st.integers(0, 5)), min_size=1, max_size=40)

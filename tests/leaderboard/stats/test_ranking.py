@@ -6,23 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaderboard.stats import (
-    METHODOLOGY,
-    EloParameters,
-    Method,
-    TieBand,
-    bradley_terry,
-    davidson,
-    make_games,
-    make_ratings,
-    ordinal,
-    rank_games,
-    rank_ratings,
-)
+from leaderboard.stats.bradley_terry import bradley_terry
 from leaderboard.stats.checks import LengthMismatchError, NoGamesError, ParameterError
+from leaderboard.stats.davidson import davidson
+from leaderboard.stats.elo import EloParameters
+from leaderboard.stats.games import make_games
+from leaderboard.stats.ordinal import ordinal
+from leaderboard.stats.ranking import rank_games, rank_ratings
 from leaderboard.stats.ranking_estimates import Material, estimate
+from leaderboard.stats.ranking_method import METHODOLOGY, Method
 from leaderboard.stats.ranking_rows import Certainty
+from leaderboard.stats.ratings import make_ratings
 from leaderboard.stats.separation import ranks
+from leaderboard.stats.tie_bands import TieBand
 from tests.leaderboard.stats.simulation import simulated_games
 
 NAMES = ("Vicuna", "Koala", "Oasst", "Dolly")

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from scipy.optimize import minimize
 
-from leaderboard.stats import StatsError, bradley_terry, make_games
+from leaderboard.stats.bradley_terry import bradley_terry
+from leaderboard.stats.checks import StatsError
+from leaderboard.stats.games import make_games
 from leaderboard.stats.robustness import FittedTable, Removed, fewest_removals
 from leaderboard.terminal.votes import read_votes
 from tests.leaderboard.stats.simulation import simulated_games, small_games

@@ -7,17 +7,12 @@ from hypothesis import given
 from scipy.optimize import approx_fprime
 from scipy.stats import kstest, norm
 
-from leaderboard.stats import (
-    bootstrap_bradley_terry,
-    bootstrap_davidson,
-    bradley_terry,
-    davidson,
-    make_games,
-    normal_interval,
-    sandwich,
-    sandwich_samples,
-)
+from leaderboard.stats.bradley_terry import bootstrap_bradley_terry, bradley_terry
 from leaderboard.stats.checks import ParameterError
+from leaderboard.stats.davidson import bootstrap_davidson, davidson
+from leaderboard.stats.games import make_games
+from leaderboard.stats.intervals import normal_interval
+from leaderboard.stats.sandwich import sandwich, sandwich_samples
 from tests.leaderboard.stats.simulation import CONTESTANTS, simulated_games, small_games
 
 POINTS = 400 / np.log(10)

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.stats import StatsError, separation
+from leaderboard.stats import separation
+from leaderboard.stats.checks import StatsError
 from leaderboard.stats.separation import (
     difference_errors,
     groups_not_told_apart,

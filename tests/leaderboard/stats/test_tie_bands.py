@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.stats import games_from_ratings
 from leaderboard.stats.checks import ParameterError
+from leaderboard.stats.games import games_from_ratings
 from leaderboard.stats.tie_bands import TieBand
 
 

@@ -8,7 +8,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from scipy.special import chdtrc
 
-from leaderboard.stats import METHODOLOGY, anchored
+from leaderboard.stats.anchored import anchored
+from leaderboard.stats.ranking_method import METHODOLOGY
 from tests.leaderboard.reading import printed, refusal, without_database
 from tests.leaderboard.rows import HandMade
 

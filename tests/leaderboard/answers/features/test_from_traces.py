@@ -14,9 +14,9 @@ from judging.endpoints.traces import pack
 from judging.models import Trace
 from leaderboard.answers.features.from_traces import measure_missing, tokens_of
 from leaderboard.stats import token_features
-from leaderboard.stats.distribution_features import token_entropies
 from tests import factories as make
 from tests.judging.endpoints.worded import WordModel
+from tests.leaderboard.stats.distribution_features import token_entropies
 
 WORDS = WordModel(seed=5, vocabulary=80)
 ANSWER, REFERENCE = "w1 w7 w30 w2 w79", "w4 w4 w12"

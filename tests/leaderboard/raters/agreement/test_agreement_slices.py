@@ -7,7 +7,7 @@ from scipy import stats
 
 from leaderboard.raters.agreement.coefficients import agreement
 from leaderboard.snapshots.reading import Choice, Opinions
-from leaderboard.stats import Method
+from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.resampling import cluster_draws
 
 METHOD = Method(rounds=40)

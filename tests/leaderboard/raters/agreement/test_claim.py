@@ -20,7 +20,7 @@ from leaderboard.raters.agreement.table import (
     with_people_by_category,
 )
 from leaderboard.raters.agreement.verdict import Standing, verdict
-from leaderboard.stats import Method
+from leaderboard.stats.ranking_method import Method
 from tests.leaderboard.raters.agreement.claims import rating
 from tests.leaderboard.raters.agreement.test_agreement_slices import choice, study
 

@@ -8,7 +8,7 @@ from leaderboard.data.counting import MANY
 from leaderboard.refreshing import services, tables
 from leaderboard.snapshots.reading import opinions
 from leaderboard.snapshots.text_sizes import texts
-from leaderboard.stats import Method
+from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.style import tokenizer_name
 from tests import factories
 from tests.leaderboard.rows import HandMade

@@ -1,4 +1,4 @@
-"""What a model's whole distributions say about an answer: entropy of its tokens, entropy of its attention.
+"""Features of a model's whole distributions over tokens in NumPy, beside which those of a local model stand.
 
 Huang et al. 2024, arXiv 2403.04222, and, apart from it, what the code released with that paper computes.
 Rows of two-dimensional arrays are steps, one for each token that was written, columns the vocabulary. A
