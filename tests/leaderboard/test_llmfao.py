@@ -65,14 +65,11 @@ def everything(shared, read):
 
 
 def said_of_votes(people):
-    for name in ("GPT 4", "MythoMax-L2 (13B)", "Mythalion 13B"):
+    for name in ("GPT 4", "Mythalion 13B"):
         yield f"{name}: {100 * people.shown_first(name):.0f}%"
-    for name in ("Falcon Instruct (40B)", "GPT 3.5 Turbo", "command"):
-        prompts = np.bincount(people.ratings.prompt[people.of(name)])
-        yield f"{name}: {prompts.max()} of {prompts.sum()}"
-        if name.startswith("Falcon"):
-            rest = people.only(people.ratings.prompt != prompts.argmax())
-            yield f"without that prompt its score is {llmfao.scores(rest.ranked(FIT))[name]:.0f}"
+    name = "Falcon Instruct (40B)"
+    prompts = np.bincount(people.ratings.prompt[people.of(name)])
+    yield f"{name}: {prompts.max()} of {prompts.sum()}"
     leaders = {
         people.only(people.ratings.prompt != prompt).ranked(FIT).standings[0].contestant
         for prompt in np.unique(people.ratings.prompt)
