@@ -244,7 +244,8 @@ def met_shares(questions: Questions, answers: Answers, missing: str = "exclude")
     )
     prompt = questions.prompt[answers.question[first]]
     value = ratio(met, counted)
-    return Scores(answers.rater[first], answers.contestant[first], prompt, value, 0.0, 1.0, whole=False)
+    whose = answers.rater[first], answers.contestant[first], prompt
+    return Scores(*whose, value, 0.0, 1.0, whole=False, turn=np.zeros_like(prompt))
 
 
 def _satisfied(

@@ -43,6 +43,8 @@ class _Run:
 class ScoreAgreement(Result):
     """Two raters on the texts both scored; where one scored a text several times, its mean counts.
 
+    If both scored nothing but turns, each turn of an answer is a text.
+
     ``difference``: how much higher the first scored. ``reason``: why there are no coefficients.
     """
 
@@ -73,14 +75,13 @@ def score_agreement(
     one: Scores, other: Scores, *, level: float = 95.0, rounds: int = ROUNDS, seed: int = 0
 ) -> ScoreAgreement:
     """The scores of two raters, or kinds of raters, on one scale."""
-    size = 1 + max(each.contestant.max(initial=0) for each in (one, other))
-    texts = 1 + max(int((each.prompt * size + each.contestant).max(initial=0)) for each in (one, other))
+    prompt, keys = _texts(one.scored, other.scored)
     means = [
-        group_means(own.prompt * size + own.contestant, own.value, texts)
-        for own in (one.scored, other.scored)
+        group_means(key, own.value, len(prompt))
+        for key, own in zip(keys, (one.scored, other.scored), strict=True)
     ]
     shared = np.flatnonzero(~np.isnan(means[0] + means[1]))
-    prompt, x, y = shared // size, means[0][shared], means[1][shared]
+    prompt, x, y = prompt[shared], means[0][shared], means[1][shared]
     lead = mean_by_prompt(prompt, x - y, level)
     known: dict[str, Any] = {"texts": len(x), "prompts": lead.prompts, **lead.named("difference")}
     reason = _why_not(x, y)
@@ -123,8 +124,8 @@ def people_agreement(
 ) -> PeopleAgreement:
     """How far people agree, which bounds what a judge can reach."""
     given = scores.scored
-    size, raters = 1 + given.contestant.max(initial=0), 1 + given.rater.max(initial=0)
-    text = given.prompt * size + given.contestant
+    raters = 1 + given.rater.max(initial=0)
+    prompts, (text,) = _texts(given)
     # One entry for each person and text, however often the person scored it.
     key, place = np.unique(text * raters + given.rater, return_inverse=True)
     own = group_means(place, given.value, len(key))
@@ -132,7 +133,7 @@ def people_agreement(
     count = np.bincount(number)[number] if len(key) else np.zeros(0)
     kept = count > 1
     key, own, number, count = key[kept], own[kept], number[kept], count[kept]
-    prompt = key // raters // size
+    prompt = prompts[key // raters]
     others = (np.bincount(number, own)[number] - own) / (count - 1) if len(key) else own
     known: dict[str, Any] = {
         "people": len(np.unique(key % raters)),
@@ -149,6 +150,15 @@ def people_agreement(
     apart = (squares - total**2 / count) / (count - 1.0)
     found = _estimated(prompt, x, y, apart, _of_people, _Run(level, rounds, seed))
     return PeopleAgreement(**known, **_named((*COEFFICIENTS, "alpha"), found))
+
+
+def _texts(*scores: Scores) -> tuple[IntArray, list[IntArray]]:
+    """The prompt of each text, and the texts of scores as numbers; turns are texts if all are of turns."""
+    of_turns = all(each.turn.all() for each in scores)
+    rows = [np.column_stack((each.prompt, each.contestant, each.turn * of_turns)) for each in scores]
+    texts, number = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
+    ends = np.cumsum([len(each) for each in scores])[:-1]
+    return texts[:, 0], np.split(number.reshape(-1), ends)
 
 
 def _why_not(x: FloatArray, y: FloatArray) -> str | None:

@@ -49,6 +49,7 @@ class Scores:
     lowest: float  # of the scale
     highest: float
     whole: bool  # whether its scores are whole numbers, few enough to count each
+    turn: IntArray  # of the text; 0 where all of it was scored
 
     def __len__(self) -> int:
         return len(self.value)
@@ -56,7 +57,8 @@ class Scores:
     def only(self, chosen: npt.NDArray[Any]) -> "Scores":
         """Some of the scores; their distribution has the same bins."""
         who, whose, what = self.rater[chosen], self.contestant[chosen], self.prompt[chosen]
-        return Scores(who, whose, what, self.value[chosen], self.lowest, self.highest, self.whole)
+        value, turn = self.value[chosen], self.turn[chosen]
+        return Scores(who, whose, what, value, self.lowest, self.highest, self.whole, turn)
 
     @property
     def is_scored(self) -> BoolArray:
@@ -82,8 +84,9 @@ def make_scores(
     *,
     lowest: float,
     highest: float,
+    turn: npt.ArrayLike = 0,
 ) -> Scores:
-    """Scores on a scale; raters, contestants and prompts are whole numbers from 0. Raises a StatsError."""
+    """Scores on a scale; all but values are whole numbers from 0. Raises a StatsError."""
     if not -np.inf < lowest < highest < np.inf:
         raise ParameterError(
             f"the scale is {lowest} to {highest}; the lowest score must be below the highest"
@@ -102,6 +105,7 @@ def make_scores(
         float(lowest),
         float(highest),
         ends and highest - lowest < MOST_BINS and bool((known == np.floor(known)).all()),
+        number_column("turn", turn, given),
     )
 
 

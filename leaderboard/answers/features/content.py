@@ -309,14 +309,14 @@ def every_quality(known: Iterable[Bridge]) -> dict[str, Quality]:
 def chosen_series(
     known: Sequence[Bridge], feature: str, variant: str = "", source: str | None = None, turn: str = ""
 ) -> list[tuple[Bridge, Series]]:
-    """Each variant, source and turn of a feature, or those asked for. Raises NoFeatureError."""
+    """Each variant, source and turn of a feature, or of all, or those asked for. Raises NoFeatureError."""
     everything = [(each, one) for each in known for one in each.measured.values]
-    named = [(each, one) for each, one in everything if one.name == feature]
+    named = [(each, one) for each, one in everything if feature in ("", one.name)]
     if not named:
         there = ", ".join(dict.fromkeys(one.name for _, one in everything))
         raise NoFeatureError(
             f'no answer has a feature "{feature[:100]}"; there are {there}'
-            if there
+            if feature and there
             else "no answer has features"
         )
     found = [
@@ -325,8 +325,9 @@ def chosen_series(
         if variant in ("", one.variant) and source in (None, one.source) and turn in ("", one.turn)
     ]
     if not found:
-        there = "; ".join(_described(one) for _, one in named)
-        raise NoFeatureError(f"{feature} has no values of this variant, source and turn; there are {there}")
+        there = "; ".join(dict.fromkeys(_described(one) for _, one in named))
+        none = f"{feature} has no" if feature else "no feature has"
+        raise NoFeatureError(f"{none} values of this variant, source and turn; there are {there}")
     return found
 
 
@@ -362,11 +363,11 @@ def as_printed(
     quality = chosen_quality(known, key)
     found = [(each.said, each.worth(one, quality)) for each, one in series if key in each.qualities]
     if not any(len(worth) for _, worth in found):
-        raise NoFeatureError(f"no answer has both {feature} and an opinion of {key}")
+        raise NoFeatureError(f"no answer has both {feature or 'a feature'} and an opinion of {key}")
     return {
         "study": study,
         "label": quality.label,
         "simulated": quality.simulated,
-        "parameters": {"feature": feature, "with": key, "level": found[0][1].level},
+        "parameters": {"feature": feature or None, "with": key, "level": found[0][1].level},
         "features": [worth.told(said.ranking(quality)) for said, worth in found],
     }

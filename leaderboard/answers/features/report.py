@@ -6,23 +6,36 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from leaderboard.answers.features.content import NO_SCALE
-from leaderboard.answers.features.table import FEWEST_MODELS, expected
+from leaderboard.answers.features.table import FEWEST_MODELS, expected, rows_of
 from leaderboard.pages.format import NONE, counted
 from leaderboard.pages.wording import on_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 
 _COEFFICIENTS: Final = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
+_COLUMNS: Final = ("answers", "prompts", *_COEFFICIENTS.values())
 
 
 def as_text(found: Content) -> str:
     used = found["parameters"]
     intervals = on_intervals(f"Intervals of {used['level']:g}% over prompts.", found["features"])
     about = (
-        f"{printable(found['study'])}: {printable(used['feature'])} and {printable(found['label'])}. "
-        f"{intervals}"
+        f"{printable(found['study'])}: {printable(used['feature'] or 'every feature')} and "
+        f"{printable(found['label'])}. {intervals}"
     )
+    if used["feature"] is None:
+        return "\n\n".join([about, "\n".join(_every_feature(found))])
     return "\n\n".join([about, *(_feature(each) for each in found["features"])])
+
+
+def _every_feature(found: Content) -> Iterator[str]:
+    """A line for each feature and model, as in Tables 1 and 3 of the paper."""
+    rows = [
+        (printable(name), printable(one["contestant"]), *_row(one["correlation"]))
+        for name, each in rows_of(found)
+        for one in each["contestants"]
+    ]
+    yield from aligned([("feature", "model", *_COLUMNS), *rows], {"feature", "model"})
 
 
 def _feature(found: Content) -> str:
@@ -42,7 +55,7 @@ def _cautions(own: Content) -> Iterator[str]:
 
 
 def _correlations(found: Content) -> list[str]:
-    header = ("", "answers", "prompts", *_COEFFICIENTS.values())
+    header = ("", *_COLUMNS)
     rows = [("all", *_row(found["correlation"]))]
     rows += [(printable(each["contestant"]), *_row(each["correlation"])) for each in found["contestants"]]
     caution = [f"Over all answers, {NO_SCALE}."] if len(found["contestants"]) > 1 else []

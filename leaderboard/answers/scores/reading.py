@@ -162,6 +162,7 @@ class TextScores:
             np.where(same, rows["value"], np.clip(stretched, lowest, highest)),
             lowest=lowest,
             highest=highest,
+            turn=rows["turn"],
         )
 
 

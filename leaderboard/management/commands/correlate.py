@@ -21,7 +21,12 @@ class Command(ArenaCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
-        parser.add_argument("--feature", required=True, metavar="NAME", help="as imported, such as entropy")
+        parser.add_argument(
+            "--feature",
+            default="",
+            metavar="NAME",
+            help="as imported, such as entropy (default: a line for each feature and model)",
+        )
         parser.add_argument(
             "--with",
             required=True,

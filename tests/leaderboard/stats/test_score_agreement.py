@@ -13,9 +13,9 @@ from leaderboard.stats.scores import make_scores
 NAN = float("nan")
 
 
-def scored(value, prompt=None, contestant=0, rater=0, lowest=1, highest=10):
+def scored(value, prompt=None, contestant=0, rater=0, lowest=1, highest=10, turn=0):
     prompts = range(len(value)) if prompt is None else prompt
-    return make_scores(rater, contestant, prompts, value, lowest=lowest, highest=highest)
+    return make_scores(rater, contestant, prompts, value, lowest=lowest, highest=highest, turn=turn)
 
 
 def icc_by_anova(x, y):
@@ -83,6 +83,21 @@ def test_several_scores_of_a_text_count_as_their_mean():
     assert score_agreement(one, scored([2, 5, 8]), rounds=20) == score_agreement(
         scored([2, 5, 9]), scored([2, 5, 8]), rounds=20
     )
+
+
+def test_turns_are_texts_if_nobody_scored_whole_answers():
+    """Two prompts, each of two turns: four texts, or by a rater of whole answers two means, 2 and 6."""
+    turns = {"prompt": [0, 0, 1, 1], "turn": [1, 2, 1, 2]}
+    one, other = scored([1, 3, 5, 7], **turns), scored([2, 2, 9, 4], **turns)
+    found = score_agreement(one, other, rounds=20)
+    assert (found.texts, found.prompts) == (4, 2)
+    assert found.pearson == pytest.approx(stats.pearsonr([1, 3, 5, 7], [2, 2, 9, 4]).statistic)
+    whole = score_agreement(one, scored([3, 4]), rounds=20)
+    assert (whole.texts, whole.difference) == (2, pytest.approx((2 - 3 + 6 - 4) / 2))
+    rater = np.repeat([0, 1], 4)
+    both = {name: np.tile(own, 2) for name, own in turns.items()}
+    people = people_agreement(scored([1, 3, 5, 7, 2, 2, 9, 4], rater=rater, **both), rounds=20)
+    assert (people.texts, people.prompts, people.entries) == (4, 2, 8)
 
 
 @pytest.mark.parametrize(
