@@ -28,11 +28,11 @@ from leaderboard.snapshots.settings import Counts, Scope, Setting, one_of
 from leaderboard.snapshots.standings import standings
 from leaderboard.stats.checks import IntArray, StatsError
 from leaderboard.stats.clustered_means import Estimate, mean_estimate, prompt_numbers, share_estimate, sums
-from leaderboard.stats.flips import preference, repeats, shift, shift_in_both_orders
+from leaderboard.stats.flips import repeats, shift, shift_in_both_orders
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.position_bias import place_worth
 from leaderboard.stats.ranking_method import Method
-from leaderboard.stats.tie_bands import TieBand, verdicts
+from leaderboard.stats.verdicts import TieBand, preference, verdicts
 
 PEOPLE: Final = "people"
 

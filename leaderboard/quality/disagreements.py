@@ -11,7 +11,9 @@ import numpy.typing as npt
 from arena.models import Rater, Study
 from arena.models.querysets import left_out_raters
 from leaderboard.snapshots import columns
-from leaderboard.snapshots.comparison_index import means, preferences, verdicts_of
+from leaderboard.snapshots.comparison_index import preferences
+from leaderboard.stats.sums import group_means
+from leaderboard.stats.verdicts import verdicts_of_means
 
 Array = npt.NDArray[Any]
 
@@ -75,16 +77,15 @@ def compare(rows: Array, person: Array) -> Disputes:
     who = np.unique(rows["rater"], return_inverse=True)[1]
     key = place * (int(who.max(initial=0)) + 1) + who
     _, start, group = np.unique(key, return_index=True, return_inverse=True)
-    mean = np.bincount(group, preferences(rows)) / np.bincount(group) if len(rows) else np.empty(0)
+    mean = group_means(group, preferences(rows), len(start))
     of_pair, by_person = place[start], person[start]
     size = len(pairs)
     own, theirs = mean[by_person], mean[~by_person]
     at, at_judges = of_pair[by_person], of_pair[~by_person]
-    verdict = verdicts_of(own)
+    verdict = verdicts_of_means(own)
     counts = [np.bincount(at[verdict == side], minlength=size) for side in (-1, 0, 1)]
-    of_people, of_judges = means(at, own, size), means(at_judges, theirs, size)
-    with np.errstate(invalid="ignore"):
-        against = verdicts_of(of_people) * verdicts_of(of_judges) < 0
+    of_people, of_judges = group_means(at, own, size), group_means(at_judges, theirs, size)
+    against = verdicts_of_means(of_people) * verdicts_of_means(of_judges) < 0
     return Disputes(
         pair=pairs,
         people=np.bincount(at, minlength=size),

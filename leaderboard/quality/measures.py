@@ -31,7 +31,7 @@ from leaderboard.stats.rater_quality import (
     speed,
     with_others,
 )
-from leaderboard.stats.tie_bands import verdicts
+from leaderboard.stats.verdicts import verdicts
 
 Rows = npt.NDArray[Any]
 

@@ -12,8 +12,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from arena.rules.scales import TIE_WIDTH
 from leaderboard.snapshots.rows import Rows
+from leaderboard.stats.sums import group_means
+from leaderboard.stats.verdicts import preference, verdicts_of_means
 
 Array = npt.NDArray[Any]
 
@@ -120,19 +121,20 @@ def _contestants(completions: Array, contestants: Mapping[int, int]) -> Array:
 def _flags(rows: Mapping[str, Array], place: Array, pairs: int, person: Array) -> tuple[Array, Array]:
     """The flags of every answer, and the spread of every pair."""
     scored = rows["rating"] > 0
-    preference = preferences(rows)
+    leaning = preferences(rows)
     changes = (np.diff(place, prepend=-1) != 0) | (np.diff(rows["rater"], prepend=-1) != 0)
     group = np.cumsum(changes, dtype=np.int32) - 1  # one for each rater of each pair
     of_pair, by_person = place[changes], person[changes]
-    mean = means(group[scored], preference[scored], len(of_pair))
-    verdict = verdicts_of(mean)
+    mean = group_means(group[scored], leaning[scored], len(of_pair))
+    verdict = verdicts_of_means(mean)
 
-    both = verdicts_of(means((2 * group + rows["swapped"])[scored], preference[scored], 2 * len(of_pair)))
+    in_order = (2 * group + rows["swapped"])[scored]
+    both = verdicts_of_means(group_means(in_order, leaning[scored], 2 * len(of_pair)))
     straight, swapped = both[::2], both[1::2]
     flipped = np.isfinite(straight) & np.isfinite(swapped) & (straight != swapped)
 
     given = by_person & np.isfinite(mean)
-    of_people = verdicts_of(means(of_pair[given], mean[given], pairs))
+    of_people = verdicts_of_means(group_means(of_pair[given], mean[given], pairs))
     unlike = (
         ~by_person & np.isfinite(verdict) & np.isfinite(of_people[of_pair]) & (verdict != of_people[of_pair])
     )
@@ -141,7 +143,7 @@ def _flags(rows: Mapping[str, Array], place: Array, pairs: int, person: Array) -
     for side in (-1, 0, 1):
         kinds += np.bincount(of_pair[given & (verdict == side)], minlength=pairs) > 0
     found = (
-        np.int8(TIE) * (np.abs(preference) < TIE_WIDTH + 1e-9)
+        np.int8(TIE) * (verdicts_of_means(leaning) == 0)
         + np.int8(FLIPPED) * flipped[group]
         + np.int8(UNLIKE_PEOPLE) * np.where(person, contested[place], unlike[group])
         + np.int8(PEOPLE_DIFFER) * (person & (kinds > 1)[place])
@@ -152,22 +154,8 @@ def _flags(rows: Mapping[str, Array], place: Array, pairs: int, person: Array) -
 def preferences(rows: Rows | Array | Mapping[str, Array]) -> Array:
     """From -1 (the pair's first is much better) to 1, of rows with points, rating and swapped."""
     points = rows["points"].astype(float)
-    shown = (2 * rows["rating"] - points - 1) / (points - 1)
-    found: Array = np.where(rows["swapped"], -shown, shown)
-    return found
-
-
-def means(group: Array, values: Array, groups: int) -> Array:
-    """NaN for a group without a value."""
-    counted = np.bincount(group, minlength=groups)
-    total = np.bincount(group, weights=values, minlength=groups)
-    found: Array = np.divide(total, counted, out=np.full(groups, math.nan), where=counted > 0)
-    return found
-
-
-def verdicts_of(mean: Array) -> Array:
-    """-1 for the first, 0 for a tie, 1 for the second; NaN stays."""
-    return np.where(np.abs(mean) < TIE_WIDTH + 1e-9, 0.0, np.sign(mean))
+    shown = preference(rows["rating"], points)
+    return np.where(rows["swapped"], -shown, shown)
 
 
 def _spread(of_pair: Array, mean: Array, pairs: int) -> Array:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from leaderboard.snapshots.settings import Setting
 from leaderboard.stats.ranking_method import Method
-from leaderboard.stats.tie_bands import TieBand
+from leaderboard.stats.verdicts import TieBand
 
 
 def method_at(setting: Setting, method: Method) -> Method:

@@ -14,7 +14,7 @@ from arena.rules.scales import POINTS, TIE_WIDTH
 from leaderboard.stats.bootstrap import check_run
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, RatingError
 from leaderboard.stats.resampling import cluster_draws, exact_type
-from leaderboard.stats.tie_bands import TieBand, verdicts
+from leaderboard.stats.verdicts import TieBand, verdicts, verdicts_of_means
 
 # Which completion of a pair is its first is arbitrary, so statistics enter each pair twice, as it is and
 # mirrored. Ratings are mapped to [-1, 1] about the middle of their scale, where mirroring changes the sign:
@@ -23,7 +23,6 @@ from leaderboard.stats.tie_bands import TieBand, verdicts
 
 # Preferences are counted in steps of 1/28: whole numbers on every scale.
 STEPS: Final = 28
-_ROUNDING: Final = 1e-9
 FIRST, TIE, SECOND = 0, 1, 2
 """Verdicts in the pair's own orientation."""
 
@@ -131,9 +130,8 @@ def mean_verdicts(rows: OpinionRows, sums: PairSums) -> IntArray:
     if rows.band is not None:
         banded = rows.pair[rows.points == rows.band.points]
         width[banded] = (2 * rows.band.high - rows.band.points - 1) / (rows.band.points - 1)
-    tied = np.abs(mean) < width + _ROUNDING
-    found = np.where(tied, TIE, TIE + np.sign(mean)).astype(np.int64)
-    return np.where((sums.count == 0) | (tied & (not rows.ties)), NO_VERDICT, found)
+    found = TIE + verdicts_of_means(mean, width).astype(np.int64)
+    return np.where((sums.count == 0) | ((found == TIE) & (not rows.ties)), NO_VERDICT, found)
 
 
 ROUNDS_AT_ONCE: Final = 32, 128

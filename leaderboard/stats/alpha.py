@@ -18,7 +18,7 @@ from leaderboard.stats.agreement_opinions import (
     pair_sums,
 )
 from leaderboard.stats.checks import FloatArray, IntArray
-from leaderboard.stats.correlation import ratio
+from leaderboard.stats.coefficients import alpha, fleiss, nominal_spread, spread, unlike
 
 MIRRORED = ("alpha", "alpha_verdict", "fleiss")
 VALUES = (*MIRRORED, *(f"{name}_unmirrored" for name in MIRRORED))
@@ -60,13 +60,12 @@ def repeated_pairs(rows: OpinionRows, pairs: int) -> RepeatedPairs:
 def within_measure(topics: Topics, chosen: RepeatedPairs) -> Measure:
     """Interval alpha, nominal alpha of verdicts, and Fleiss' kappa of verdicts; then all unmirrored."""
     sums, even, each = chosen.sums, chosen.even, chosen.each
-    others = sums.count - 1.0
     alike = (sums.verdicts**2).sum(axis=1)
     amounts = [
         sums.count,
         sums.squares,
-        (sums.count * sums.squares - sums.total**2) / others,
-        (sums.count**2 - alike) / others,
+        (sums.count * sums.squares - sums.total**2) / (sums.count - 1.0),
+        unlike(sums.verdicts),
         even,
         even * (alike - sums.count),
         sums.total,
@@ -86,11 +85,9 @@ def within_measure(topics: Topics, chosen: RepeatedPairs) -> Measure:
 def _values(
     sums: FloatArray, total: FloatArray, verdicts: FloatArray, of_even: FloatArray, each: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    count, squares, apart, unlike, pairs, alike = sums
-    # 1 - observed / expected disagreement.
-    interval = 1.0 - ratio(apart * (count - 1.0), count * squares - total**2)
-    expected = count * (count - 1.0) - (verdicts * (verdicts - 1.0)).sum(axis=0)
-    nominal = 1.0 - ratio(unlike * (count - 1.0), expected)
-    share = ratio(alike, pairs * each * (each - 1.0))
-    chance = (ratio(of_even, pairs * each) ** 2).sum(axis=0)
-    return interval, nominal, ratio(share - chance, 1.0 - chance)
+    count, squares, apart, unlike_verdicts, pairs, alike = sums
+    return (
+        alpha(count, apart, spread(count, total, squares)),
+        alpha(count, unlike_verdicts, nominal_spread(count, verdicts)),
+        fleiss(alike, pairs, each, of_even),
+    )

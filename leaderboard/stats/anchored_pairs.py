@@ -17,6 +17,7 @@ from leaderboard.stats.checks import (
 )
 from leaderboard.stats.games import make_games, scores
 from leaderboard.stats.ratings import Ratings
+from leaderboard.stats.sums import group_means
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +103,9 @@ def rated_pairs(
     code = (ratings.prompt * ratings.contestants + low) * ratings.contestants + high
     _, one, pair = np.unique(code[kept], return_index=True, return_inverse=True)
     of_low = np.where(turned, 1.0 - score, score)[kept]
-    of_people, of_judge = (_means(pair, of_low, chosen[kept], len(one)) for chosen in (people, judge))
+    of_people, of_judge = (
+        group_means(pair[own], of_low[own], len(one)) for own in (people[kept], judge[kept])
+    )
     a, b, prompt = (column[kept][one] for column in (low, high, ratings.prompt))
     return RatedPairs(
         a,
@@ -114,12 +117,6 @@ def rated_pairs(
         None if category is None else _dense(np.asarray(category)[kept][one]),
         int(np.count_nonzero(wanted & ~kept)),
     )
-
-
-def _means(pair: IntArray, score: FloatArray, chosen: BoolArray, pairs: int) -> FloatArray:
-    count = np.bincount(pair[chosen], minlength=pairs)
-    total = np.bincount(pair[chosen], score[chosen], minlength=pairs)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def _dense(labels: npt.NDArray[np.generic]) -> IntArray:

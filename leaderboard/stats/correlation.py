@@ -17,18 +17,14 @@ from leaderboard.stats.agreement_opinions import (
     measure,
 )
 from leaderboard.stats.checks import FloatArray, IntArray
+from leaderboard.stats.coefficients import pearson, rank_coefficients, rank_coefficients_of
 
 # Every entry (x, y) counts together with its mirror image (-x, -y). Both means are then 0, the ranks of x
 # and -x lie opposite each other, and the coefficients depend only on a table of counts by value of x and y.
-# Kendall's is tau-b (Kendall 1945).
 
 
 # Rounds of a bootstrap put more distinct values than this on a grid.
 MOST_VALUES: Final = 64
-# Up to this many distinct values, coefficients of ranks come from a table, beyond by sorting.
-MOST_EXACT: Final = 400
-# So many comparisons of two values are held at once.
-MOST_SIGNS: Final = 1_000_000
 # Steps of the grid between 0 and 1.
 GRID: Final = 31
 
@@ -57,66 +53,11 @@ def few_levels(values: FloatArray) -> Levels:
     return Levels(np.rint(values * GRID).astype(np.int64) + GRID, 2 * GRID + 1, on_grid=True)
 
 
-def signs(count: int) -> FloatArray:
-    """1 where the row's level lies above the column's, -1 where below."""
-    order = np.arange(count)
-    return np.asarray(np.sign(order[:, None] - order[None, :]), dtype=np.float64)
-
-
-def rank_coefficients(table: FloatArray) -> FloatArray:
-    """Spearman and Kendall (2, n) of tables (x levels, y levels, n); NaN where x or y is constant."""
-    x_sign, y_sign = signs(len(table)), signs(table.shape[1])
-    x_count, y_count = table.sum(axis=1), table.sum(axis=0)
-    # The number of entries below a level less those above it is twice its rank from the middle.
-    x_rank, y_rank = x_sign @ x_count, y_sign @ y_count
-    product = np.einsum("in,in->n", x_rank, np.einsum("ijn,jn->in", table, y_rank))
-    spread = (x_count * x_rank**2).sum(axis=0) * (y_count * y_rank**2).sum(axis=0)
-    by_x = np.tensordot(x_sign, table, axes=(0, 0))
-    agreeing = np.einsum("ijn,ijn->n", by_x, y_sign @ table)
-    entries = x_count.sum(axis=0) ** 2
-    untied = (entries - (x_count**2).sum(axis=0)) * (entries - (y_count**2).sum(axis=0))
-    return np.stack([ratio(product, np.sqrt(spread)), ratio(agreeing, np.sqrt(untied))])
-
-
 def counted_in(table: tuple[int, int], used: IntArray, counts: FloatArray) -> FloatArray:
     """Tables (x levels, y levels, n) of the counts (cells, n) in the ``used`` cells, 0 in the others."""
     found = np.zeros((math.prod(table), counts.shape[1]))
     found[used] = counts
     return found.reshape(*table, counts.shape[1])
-
-
-def rank_coefficients_of_rows(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Spearman and Kendall (2, rows) of the values in each row (rows, n) that are NaN in neither."""
-    at_once = max(1, MOST_SIGNS // max(1, x.shape[1] ** 2))
-    found = [np.empty((2, 0))]
-    for start in range(0, len(x), at_once):
-        rows = slice(start, start + at_once)
-        gaps = 0.0 * (x[rows] + y[rows])
-        x_sign, y_sign = _signs_of_rows(x[rows] + gaps), _signs_of_rows(y[rows] + gaps)
-        x_rank, y_rank = x_sign.sum(axis=2), y_sign.sum(axis=2)
-        spread = (x_rank**2).sum(axis=1) * (y_rank**2).sum(axis=1)
-        untied = np.abs(x_sign).sum(axis=(1, 2)) * np.abs(y_sign).sum(axis=(1, 2))
-        product, agreeing = (x_rank * y_rank).sum(axis=1), (x_sign * y_sign).sum(axis=(1, 2))
-        found.append(np.stack([ratio(product, np.sqrt(spread)), ratio(agreeing, np.sqrt(untied))]))
-    return np.concatenate(found, axis=1)
-
-
-def _signs_of_rows(values: FloatArray) -> FloatArray:
-    """(rows, n, n): 1 where the first value lies above the second, -1 where below, 0 for ties and NaN."""
-    known = values.round(12)
-    return np.nan_to_num(np.sign(known[:, :, None] - known[:, None, :]))
-
-
-def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """The quotient, NaN where it is not defined."""
-    quotient = np.full(np.shape(above), np.nan)
-    np.divide(above, below, out=quotient, where=below > 0)
-    return quotient
-
-
-def moment_coefficient(moments: FloatArray) -> FloatArray:
-    """Pearson (n,) from sums (3, n) of x * y, x * x and y * y, means being 0."""
-    return ratio(moments[0], np.sqrt(moments[1] * moments[2]))
 
 
 def moments(x: FloatArray, y: FloatArray) -> FloatArray:
@@ -126,26 +67,8 @@ def moments(x: FloatArray, y: FloatArray) -> FloatArray:
 
 def coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
     """Pearson, Spearman and Kendall of values on [-1, 1]; NaN where x or y is 0 throughout."""
-    pearson = moment_coefficient(moments(x, y).sum(axis=1, keepdims=True))
-    ranks = plain_rank_coefficients(np.concatenate((x, -x)), np.concatenate((y, -y)))
-    return np.concatenate((pearson, ranks))
-
-
-def plain_rank_coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Spearman and Kendall of values, each entered once; NaN where x or y is constant."""
-    one, other = levels(x), levels(y)
-    if max(one.count, other.count) <= MOST_EXACT:
-        return np.asarray(rank_coefficients(table_of(one, other)[..., None])[:, 0])
-    # Here, because it takes 0.7 s and 35 MB to load, and few studies have so many levels.
-    from scipy.stats import kendalltau, spearmanr
-
-    return np.array([spearmanr(x, y).statistic, kendalltau(x, y).statistic])
-
-
-def table_of(x: Levels, y: Levels) -> FloatArray:
-    """How many entries lie at each level of x and of y."""
-    counts = np.bincount(x.number * y.count + y.number, minlength=x.count * y.count)
-    return counts.reshape(x.count, y.count).astype(np.float64)
+    ranks = rank_coefficients_of(np.concatenate((x, -x)), np.concatenate((y, -y)))
+    return np.concatenate((pearson(*moments(x, y).sum(axis=1, keepdims=True)), ranks))
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +131,7 @@ def _of_cells(used: IntArray, x_levels: int, y_levels: int) -> Callable[[FloatAr
         table = counted_in((x_levels, y_levels), used, sums[3:])
         # In place: a mirrored copy of the whole table takes three times as long.
         table.reshape(cells, sums.shape[1])[cells - 1 - used] += sums[3:]
-        return np.concatenate((moment_coefficient(sums[:3])[None], rank_coefficients(table)))
+        return np.concatenate((pearson(*sums[:3])[None], rank_coefficients(table)))
 
     return value
 

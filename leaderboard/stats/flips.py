@@ -9,7 +9,7 @@ import numpy.typing as npt
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError
 from leaderboard.stats.clustered_means import Estimate, mean_estimate, prompt_numbers, share_estimate, sums
 from leaderboard.stats.plain_values import Result
-from leaderboard.stats.tie_bands import TieBand, verdicts
+from leaderboard.stats.verdicts import TieBand, preference, verdicts
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ def flips(
     place = lean[one] + lean[other]
     prompts = prompt_numbers(given[2][one], len(one))
     share = share_estimate(sums(prompts, place != 0), sums(prompts, np.ones(len(one))), level)
-    preference, steps = 2 * ratings - scale - 1, scale - 1
-    exact = preference[one] * steps[other] + preference[other] * steps[one] == 0
+    given_as = preference(ratings, scale)
+    exact = given_as[one] + given_as[other] == 0
     return Flips(
         pairs=len(one),
         prompts=share.prompts,
@@ -85,14 +85,8 @@ def both_orders(
     return one[here], other[there]
 
 
-# Preferences lie on [-1, 1], 1 being the strongest for what is shown second. One rater's preferences for a
-# pair in its two orders would cancel if the order did not matter; half their sum is the shift.
-
-
-def preference(rating: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
-    """Ratings as shown on [-1, 1]: 1 is the strongest preference for what is shown second."""
-    given, scale = np.asarray(rating, dtype=np.float64), np.asarray(points, dtype=np.float64)
-    return (2.0 * given - scale - 1.0) / (scale - 1.0)
+# One rater's preferences for a pair in its two orders would cancel if the order did not matter; half their
+# sum is the shift.
 
 
 def shift_in_both_orders(

@@ -26,7 +26,7 @@ from leaderboard.stats.checks import (
     whole_numbers,
 )
 from leaderboard.stats.pair_table import Outcomes, PairTable, outcomes_of
-from leaderboard.stats.tie_bands import TieBand, verdicts
+from leaderboard.stats.verdicts import TieBand, verdicts
 
 # A round takes one kind of clusters alone every other time where a kind has only two.
 FEWEST_CROSSED: Final = 3

@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, LengthMismatchError, ParameterError
 from leaderboard.stats.clustered_means import mean_of_coefficients, mean_of_shares
-from leaderboard.stats.correlation import ratio
+from leaderboard.stats.coefficients import alpha, kappa, nominal_spread, unlike
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.resampling import check_seed, generator
+from leaderboard.stats.sums import added_up
 
 FIRST, TIE, SECOND = 1, 0, -1
 UNSCORED, NOT_ASKED = 8, 9
@@ -216,14 +217,6 @@ class Judged:
         return np.asarray(same & both), np.asarray(both)
 
 
-def added_up(values: FloatArray, group: IntArray) -> FloatArray:
-    """The sum of each group, numbered from 0, along the last axis."""
-    order = np.argsort(group, kind="stable")
-    start = np.flatnonzero(np.diff(group[order], prepend=-1))
-    found = values[..., order]
-    return np.asarray(np.add.reduceat(found, start, axis=-1) if len(start) else found, dtype=np.float64)
-
-
 def points(verdicts: IntArray, gold: IntArray, rule: Rule) -> FloatArray:
     """What each verdict earns beside its gold label; of no meaning for what is no verdict."""
     if rule.ties == "half" or rule.as_published:
@@ -255,14 +248,12 @@ def counted(verdicts: IntArray) -> IntArray:
 def alpha_sums(counts: IntArray) -> FloatArray:
     """What each unit adds to the sums of alpha: verdicts, those of each value, and what differs."""
     each = counts.sum(axis=1)
-    unlike = (each**2 - (counts**2).sum(axis=1)) / np.maximum(each - 1, 1)
-    return np.asarray(np.stack([each, *counts.T, unlike]) * (each > 1))
+    return np.asarray(np.stack([each, *counts.T, unlike(counts)]) * (each > 1))
 
 
 def alpha_of(sums: FloatArray) -> FloatArray:
-    """Nominal alpha from sums (kinds, n), NaN where everybody says the same throughout."""
-    n, values, unlike = sums[0], sums[1:4], sums[4]
-    return 1.0 - ratio(unlike * (n - 1.0), n**2 - (values**2).sum(axis=0))
+    """Nominal alpha from sums (kinds, n)."""
+    return alpha(sums[0], sums[4], nominal_spread(sums[0], sums[1:4]))
 
 
 def kappa_sums(one: IntArray, other: IntArray, both: BoolArray) -> FloatArray:
@@ -272,10 +263,8 @@ def kappa_sums(one: IntArray, other: IntArray, both: BoolArray) -> FloatArray:
 
 
 def kappa_of(sums: FloatArray) -> FloatArray:
-    """Cohen's kappa from sums (kinds, n), NaN where chance alone would agree."""
-    n, same, one, other = sums[0], sums[1], sums[2:5], sums[5:8]
-    chance = (one * other).sum(axis=0)
-    return ratio(same * n - chance, n**2 - chance)
+    """Cohen's kappa from sums (kinds, n)."""
+    return kappa(sums[0], sums[1], sums[2:5], sums[5:8])
 
 
 COEFFICIENTS: Final[Mapping[str, Coefficient]] = {"alpha": alpha_of, "kappa": kappa_of}

@@ -22,7 +22,6 @@ from leaderboard.stats.gold import (
     SECOND,
     TIE,
     Rule,
-    added_up,
     alpha_of,
     alpha_sums,
     counted,
@@ -32,6 +31,8 @@ from leaderboard.stats.gold import (
     points,
 )
 from leaderboard.stats.plain_values import Result
+from leaderboard.stats.sums import added_up
+from leaderboard.stats.verdicts import commonest
 
 BASELINES: Final = ("always first", "always second", "longer", "shorter", "constant")
 MOST_PEOPLE: Final = 10
@@ -87,8 +88,8 @@ def _quantile(p: float, n: int) -> float:
 
 def majority(counts: IntArray) -> IntArray:
     """The commonest verdict of each instance, from ``gold.counted``; TIE where several are as common."""
-    most = counts == counts.max(axis=1, keepdims=True)
-    return np.where(most.sum(axis=1) > 1, TIE, FIRST - counts.argmax(axis=1))
+    place, alone = commonest(counts)
+    return np.where(alone, FIRST - place, TIE)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ from typing import Final
 import numpy as np
 
 from leaderboard.stats.checks import FloatArray, IntArray
-from leaderboard.stats.correlation import rank_coefficients, rank_coefficients_of_rows
+from leaderboard.stats.coefficients import rank_coefficients_of_rows
 from leaderboard.stats.gold import mean_of
-from leaderboard.stats.intervals import bounds
+from leaderboard.stats.intervals import central_interval
 from leaderboard.stats.plain_values import Result
+from leaderboard.stats.sums import mean_of_known
 
 BINS: Final = 10
 
@@ -85,12 +86,6 @@ def _best(values: FloatArray, axis: int) -> FloatArray:
     return np.where(np.isinf(most), np.nan, most)
 
 
-def mean_of_known(values: FloatArray, axis: int) -> FloatArray:
-    known = ~np.isnan(values)
-    total, count = np.where(known, values, 0.0).sum(axis=axis), known.sum(axis=axis)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
-
-
 @dataclass(frozen=True)
 class RankCorrelation(Result):
     """Spearman and Kendall (tau-b) of ``one`` and ``other`` over ``n`` judges, models or protocols.
@@ -124,10 +119,7 @@ def rank_correlation(
 ) -> RankCorrelation:
     """Of the rows where both are known; None where either is constant. Samples are (rows, rounds)."""
     known = ~np.isnan(x + y)
-    (xs, x_level), (ys, y_level) = (np.unique(each[known].round(12), return_inverse=True) for each in (x, y))
-    table = np.zeros((len(xs), len(ys)))
-    np.add.at(table, (x_level, y_level), 1.0)
-    found = rank_coefficients(table[..., None])[:, 0].tolist() if known.any() else [np.nan] * 2
+    found = rank_coefficients_of_rows(x[None], y[None])[:, 0].tolist()
     spearman, kendall = (None if np.isnan(each) else each for each in found)
     ends: list[float | None] = [None] * 4
     if x_samples is not None and y_samples is not None:
@@ -140,7 +132,7 @@ def _ends(value: float | None, samples: FloatArray, level: float) -> tuple[float
     known = samples[~np.isnan(samples)]
     if value is None or not len(known):
         return None, None
-    low, high = np.percentile(known, bounds(level)).tolist()
+    low, high = (float(end) for end in central_interval(known, level))
     reach = max(value - low, high - value)
     return max(-1.0, value - reach), min(1.0, value + reach)
 

@@ -16,7 +16,9 @@ from leaderboard.stats.agreement_opinions import (
     pair_sums,
 )
 from leaderboard.stats.checks import FloatArray, IntArray
-from leaderboard.stats.correlation import moment_coefficient, moments, ratio
+from leaderboard.stats.coefficients import kappa, pearson
+from leaderboard.stats.correlation import moments
+from leaderboard.stats.sums import ratio
 
 VALUES = ("kappa", "kappa_verdict", "exact", "pearson", "kappa_unmirrored", "kappa_verdict_unmirrored")
 
@@ -72,21 +74,15 @@ def every_two(topics: Topics, rows: OpinionRows, twos: IntArray) -> tuple[Measur
 
 def _of_sums(sums: FloatArray) -> FloatArray:
     product, squares, count, same, total_x, total_y = sums[:6]
-    share, x, y = ratio(same, count), ratio(sums[6:9], count), ratio(sums[9:12], count)
+    x, y = sums[6:9], sums[9:12]
     chance = ratio(total_x * total_y, count)
     return np.stack(
         [
             ratio(2.0 * product, squares),
-            _of_verdicts(share, (x + x[::-1]) / 2.0, (y + y[::-1]) / 2.0),
-            share,
-            moment_coefficient(sums[12:]),
+            kappa(count, same, (x + x[::-1]) / 2.0, (y + y[::-1]) / 2.0),
+            ratio(same, count),
+            pearson(*sums[12:]),
             ratio(2.0 * (product - chance), squares - 2.0 * chance),
-            _of_verdicts(share, x, y),
+            kappa(count, same, x, y),
         ]
     )
-
-
-def _of_verdicts(share: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
-    """Kappa of the share with the same verdict, from each side's shares of the verdicts (3, n)."""
-    chance = (x * y).sum(axis=0)
-    return ratio(share - chance, 1.0 - chance)

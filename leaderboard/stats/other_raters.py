@@ -11,7 +11,7 @@ from leaderboard.stats.checks import IntArray
 from leaderboard.stats.games import FEWEST_CROSSED, Games
 from leaderboard.stats.ratings import PROMPTS_AND_RATERS, Ratings
 from leaderboard.stats.sandwich import variance_by_source
-from leaderboard.stats.tie_bands import TieBand
+from leaderboard.stats.verdicts import TieBand
 
 # A standard error that grows by less is not worth a word.
 _WORTH_SAYING: Final = 1.15

@@ -12,9 +12,9 @@ import numpy as np
 from leaderboard.stats.agreement_estimates import t_intervals
 from leaderboard.stats.agreement_opinions import Measure, Topics, resample
 from leaderboard.stats.checks import FloatArray, IntArray
-from leaderboard.stats.correlation import ratio
 from leaderboard.stats.multiplicity import holm
 from leaderboard.stats.plain_values import Result
+from leaderboard.stats.sums import ratio
 
 
 @dataclass(frozen=True)

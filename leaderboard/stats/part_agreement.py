@@ -9,6 +9,7 @@ import numpy as np
 from leaderboard.stats.bootstrap import refit
 from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, all_games, refitted
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError
+from leaderboard.stats.coefficients import rank_coefficients_of_rows
 from leaderboard.stats.games import Games, scores
 from leaderboard.stats.intervals import central_interval
 from leaderboard.stats.newton import Reference
@@ -114,14 +115,14 @@ def _described(
     level: float,
 ) -> PartAgreement:
     """``estimate`` (2, ranked) and ``samples`` (rounds, 2, ranked) are strengths by all and by the part."""
-    tau, change = kendall(*estimate), estimate[1] - estimate[0]
+    tau, change = float(_kendall(estimate[None])[0]), estimate[1] - estimate[0]
     low, high = np.full(len(ranked), np.nan), np.full(len(ranked), np.nan)
     certain, ends = np.zeros(len(ranked), dtype=bool), np.array((np.nan, np.nan))
     if samples is not None:
         drawn = samples[:, 1] - samples[:, 0]
         low, high = central_interval(drawn, level, games.units)
         certain = _certain(change, drawn, level)
-        taus = np.array([kendall(*each) for each in samples])
+        taus = _kendall(samples)
         known = taus[~np.isnan(taus)]
         if len(known):
             ends = np.clip(central_interval(known[:, None], level, games.units), -1.0, 1.0)[:, 0]
@@ -152,9 +153,7 @@ def _certain(change: FloatArray, drawn: FloatArray, level: float) -> BoolArray:
     return np.asarray(np.abs(change) / scale > np.percentile(largest, level))
 
 
-def kendall(one: FloatArray, other: FloatArray) -> float:
-    """Kendall's tau-b (1945) of strengths, equal to 1e-6 being ties; NaN where all are equal."""
-    known = (np.round(each, DECIMALS) for each in (one, other))
-    signs = [np.sign(np.subtract.outer(rating, rating)) for rating in known]
-    untied = np.sqrt(np.prod([np.abs(sign).sum() for sign in signs]))
-    return float((signs[0] * signs[1]).sum() / untied) if untied else float("nan")
+def _kendall(strengths: FloatArray) -> FloatArray:
+    """Kendall's tau-b of both strengths (rounds, 2, ranked) in each round, equal to 1e-6 being ties."""
+    known = np.round(strengths, DECIMALS)
+    return np.asarray(rank_coefficients_of_rows(known[:, 0], known[:, 1])[1])

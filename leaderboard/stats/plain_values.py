@@ -20,6 +20,12 @@ def rounded(value: Any, decimals: int = DECIMALS) -> Any:
     return None if math.isnan(value) else round(float(value), decimals) + 0.0
 
 
+def plain(value: Any) -> float | None:
+    """A number as Python's own, None for NaN."""
+    found = float(value)
+    return None if math.isnan(found) else found
+
+
 @dataclass(frozen=True)
 class Result:
     """A dataclass that JSON can hold; fields are None where a number does not exist."""

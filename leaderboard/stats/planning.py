@@ -34,7 +34,8 @@ from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.robustness import FittedTable
 from leaderboard.stats.sandwich import sandwich
-from leaderboard.stats.tie_bands import TieBand
+from leaderboard.stats.sums import centred
+from leaderboard.stats.verdicts import TieBand
 
 # Of the quadrature over prompts.
 _NODES: Final = 64
@@ -228,8 +229,8 @@ class _Opinions:
     def _unbiased(self) -> FloatArray:
         """By how much each differs from the mean on the same answers, as if the mean were known."""
         raters = np.bincount(self.cell)[self.cell]
-        centred = self.moved - (np.bincount(self.cell, self.moved) / np.bincount(self.cell))[self.cell]
-        return np.where(self._several, centred * np.sqrt(raters / np.maximum(raters - 1, 1)), 0.0)
+        apart = centred(self.moved, self.cell)
+        return np.where(self._several, apart * np.sqrt(raters / np.maximum(raters - 1, 1)), 0.0)
 
 
 def _prompts(games: Games) -> IntArray:

@@ -20,7 +20,6 @@ from leaderboard.stats.checks import (
     LengthMismatchError,
 )
 from leaderboard.stats.clustered_means import prompt_numbers, share_estimate
-from leaderboard.stats.correlation import ratio
 from leaderboard.stats.gold_matrix import rank_correlation
 from leaderboard.stats.intervals import check_level
 from leaderboard.stats.plain_values import Result
@@ -30,6 +29,7 @@ from leaderboard.stats.requirements import YES, Answers, Questions
 from leaderboard.stats.sandwich import sandwich_samples
 from leaderboard.stats.scores import Scores
 from leaderboard.stats.separation import difference_errors, rank_upper_bound
+from leaderboard.stats.sums import ratio
 from leaderboard.stats.two_way import sums_by_block, two_way
 
 

@@ -10,7 +10,7 @@ from leaderboard.stats.elo_mean import check_k
 from leaderboard.stats.intervals import check_level
 from leaderboard.stats.ratings import RESAMPLE
 from leaderboard.stats.resampling import check_seed
-from leaderboard.stats.tie_bands import TieBand
+from leaderboard.stats.verdicts import TieBand
 
 METHODOLOGY: Final = "8"
 """Rises whenever the same ratings would give other numbers."""

@@ -8,10 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.rating.pace import FLOOR
+from leaderboard.stats import coefficients
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, ParameterError
 from leaderboard.stats.clustered_means import Estimate, prompt_numbers, share_estimate, sums
 from leaderboard.stats.intervals import Share, wilson_share
-from leaderboard.stats.tie_bands import verdicts
+from leaderboard.stats.plain_values import plain
+from leaderboard.stats.sums import ratio
+from leaderboard.stats.verdicts import commonest, verdicts
 
 VERDICTS = 3
 
@@ -38,9 +41,8 @@ def majority_of_others(
     place = np.unique(pairs, return_inverse=True)[1]
     own = np.unique(place * (raters.max(initial=0) + 1) + raters, return_inverse=True)[1]
     others = _counts(place, given, counted)[place] - _counts(own, given, counted)[own]
-    most = others.max(axis=1, initial=0)
-    known = (most > 0) & ((others == most[:, None]).sum(axis=1) == 1)
-    return np.where(known, others.argmax(axis=1) - 1, 0), known
+    most, known = commonest(others)
+    return np.where(known, most - 1, 0), known
 
 
 def _counts(group: IntArray, verdict: IntArray, counted: npt.NDArray[np.bool_]) -> IntArray:
@@ -63,13 +65,8 @@ def with_others(
 def kappa(one: npt.ArrayLike, other: npt.ArrayLike) -> float | None:
     """Cohen's kappa of verdicts, unweighted; None where it is not defined."""
     own, most = np.asarray(one, dtype=np.int64), np.asarray(other, dtype=np.int64)
-    if not len(own):
-        return None
-    counts = [np.bincount(each + 1, minlength=VERDICTS) / len(own) for each in (own, most)]
-    chance = float(counts[0] @ counts[1])
-    if chance >= 1.0 - 1e-12:
-        return None
-    return (float((own == most).mean()) - chance) / (1.0 - chance)
+    counts = [np.bincount(each + 1, minlength=VERDICTS) for each in (own, most)]
+    return plain(coefficients.kappa(len(own), (own == most).sum(), *counts))
 
 
 @dataclass(frozen=True)
@@ -144,8 +141,7 @@ def means_of_others(
     given, counted = np.asarray(score, dtype=np.float64), np.asarray(kept, dtype=np.float64)
     others = np.bincount(place, counted)[place] - np.bincount(own, counted)[own]
     total = np.bincount(place, counted * given)[place] - np.bincount(own, counted * given)[own]
-    found: FloatArray = np.divide(total, others, out=np.full(len(given), np.nan), where=others > 0)
-    return found
+    return ratio(total, others)
 
 
 def apart(score: npt.ArrayLike, others: npt.ArrayLike) -> Apart:

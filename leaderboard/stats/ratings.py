@@ -17,7 +17,7 @@ from leaderboard.stats.checks import (
     numbers,
 )
 from leaderboard.stats.games import Games, games_from_ratings, make_games
-from leaderboard.stats.tie_bands import TieBand
+from leaderboard.stats.verdicts import TieBand
 
 PROMPTS_AND_RATERS: Final = "prompts-and-raters"
 RESAMPLE: Final = ("prompts", "games", "raters", PROMPTS_AND_RATERS)

@@ -19,7 +19,8 @@ from leaderboard.stats.checks import BoolArray, IntArray, ParameterError
 from leaderboard.stats.clustered_means import Estimate, prompt_numbers, share_estimate, sums
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.requirements import NO, YES, Answers, Questions, majority, met_shares
-from leaderboard.stats.scores import Scores, group_means, mean_by_prompt
+from leaderboard.stats.scores import Scores, mean_by_prompt
+from leaderboard.stats.sums import group_means
 
 FIRST, TIE, SECOND = 1, 0, -1
 """Labels: the contestant with the lower number is better, both are as good, the other is better."""

@@ -23,10 +23,11 @@ from leaderboard.stats.checks import (
     whole_numbers,
 )
 from leaderboard.stats.clustered_means import Estimate, prompt_numbers, share_estimate, sums
-from leaderboard.stats.correlation import ratio
 from leaderboard.stats.gold import NOT_ASKED, UNSCORED
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.scores import Scores
+from leaderboard.stats.sums import ratio
+from leaderboard.stats.verdicts import commonest
 
 NO, YES, UNKNOWN = 0, 1, 2
 """Values of an answer; it may also be UNSCORED (asked, but no answer could be read) or NOT_ASKED."""
@@ -282,7 +283,8 @@ def majority(answers: Answers) -> Answers:
         np.bincount(place[answers.value == value], minlength=len(key))
         for value in (YES, NO, UNKNOWN, UNSCORED)
     )
-    told = np.where(yes > no, YES, np.where(no > yes, NO, UNKNOWN))
+    most, alone = commonest(np.stack([no, yes], axis=1))  # in the order of their values
+    told = np.where(alone, most, UNKNOWN)
     value = np.where(yes + no + unsure > 0, told, np.where(unread > 0, UNSCORED, NOT_ASKED))
     return Answers(np.zeros(len(key), dtype=np.int64), key // size, key % size, value)
 

@@ -16,20 +16,15 @@ from leaderboard.stats.agreement_opinions import Topics, measure
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.clustered_means import prompt_numbers
-from leaderboard.stats.correlation import (
-    counted_in,
-    few_levels,
-    plain_rank_coefficients,
-    rank_coefficients,
-    ratio,
-)
+from leaderboard.stats.coefficients import alpha, pearson, rank_coefficients, rank_coefficients_of, spread
+from leaderboard.stats.correlation import counted_in, few_levels
 from leaderboard.stats.plain_values import Result
-from leaderboard.stats.scores import Scores, group_means, mean_by_prompt
+from leaderboard.stats.scores import Scores, mean_by_prompt
+from leaderboard.stats.sums import group_means, ratio
 
 FEWEST_TEXTS: Final = 3
 COEFFICIENTS: Final = ("pearson", "spearman", "kendall")
 MEASURES: Final = (*COEFFICIENTS, "icc", "alpha")
-_ROUNDING: Final = 1e-12
 
 
 @dataclass(frozen=True)
@@ -204,15 +199,15 @@ def _estimated(
 
     def value(sums: FloatArray) -> FloatArray:
         n, x, y, xx, yy, xy, _ = sums[:kinds]
-        pearson = ratio(n * xy - x * y, np.sqrt(_spread(n, x, xx) * _spread(n, y, yy)))
+        of_values = pearson(n * xy - x * y, spread(n, x, xx), spread(n, y, yy))
         ranks = rank_coefficients(counted_in((one.count, other.count), used, sums[kinds:]))
-        return np.stack([pearson, *ranks, *rest(sums[:kinds])])
+        return np.stack([of_values, *ranks, *rest(sums[:kinds])])
 
     entry = np.arange(len(x))
     found = measure(topics, entry, moments, value, [(cell, once)], len(used))
     exact = found.estimate
     if one.on_grid or other.on_grid:
-        exact[0, 1:3] = plain_rank_coefficients(x, y)
+        exact[0, 1:3] = rank_coefficients_of(x, y)
     (done,) = estimates([Wanted(found, entry, exact)], level=run.level, rounds=run.rounds, seed=run.seed)
     return done
 
@@ -221,23 +216,12 @@ def _of_two(sums: FloatArray) -> list[FloatArray]:
     """ICC(2,1) and alpha of two scores of each text."""
     n, x, y, xx, yy, xy, apart = sums
     # n (n - 1) times twice the mean squares between texts, between raters, and of the rest.
-    texts, rest = _spread(n, x + y, xx + yy + 2.0 * xy), _spread(n, x - y, apart)
+    texts, rest = spread(n, x + y, xx + yy + 2.0 * xy), spread(n, x - y, apart)
     raters = (n - 1.0) * (x - y) ** 2
     icc = ratio(texts - rest, texts + rest + 2.0 * (raters - rest) / n)
-    return [icc, _alpha(2.0 * n, x + y, xx + yy, apart)]
+    return [icc, alpha(2.0 * n, apart, spread(2.0 * n, x + y, xx + yy))]
 
 
 def _of_people(sums: FloatArray) -> list[FloatArray]:
     n, x, _, xx, _, _, apart = sums
-    return [_alpha(n, x, xx, apart)]
-
-
-def _alpha(n: FloatArray, total: FloatArray, squares: FloatArray, apart: FloatArray) -> FloatArray:
-    """1 - observed / expected disagreement of n scores."""
-    return np.asarray(1.0 - ratio(apart * (n - 1.0), _spread(n, total, squares)))
-
-
-def _spread(n: FloatArray, total: FloatArray, squares: FloatArray) -> FloatArray:
-    """n times the sum of squares about the mean; 0 where only rounding is left."""
-    spread = n * squares - total**2
-    return np.where(spread > _ROUNDING * n * squares, spread, 0.0)
+    return [alpha(n, apart, spread(n, x, xx))]

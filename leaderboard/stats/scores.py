@@ -27,10 +27,11 @@ from leaderboard.stats.clustered_means import (
     prompt_numbers,
     sums,
 )
-from leaderboard.stats.correlation import ratio
+from leaderboard.stats.coefficients import pearson
 from leaderboard.stats.intervals import student_reach
-from leaderboard.stats.plain_values import Result
+from leaderboard.stats.plain_values import Result, plain
 from leaderboard.stats.score_differences import MOST_BINS
+from leaderboard.stats.sums import centred, group_means
 from leaderboard.stats.two_way import residuals
 
 BINS: Final = 20
@@ -161,17 +162,6 @@ def score_difference(one: Scores, other: Scores, level: float = 95.0) -> Estimat
     return mean_by_prompt(shared, lead[shared], level)
 
 
-def group_means(group: IntArray, value: FloatArray, groups: int) -> FloatArray:
-    """The mean of each group, NaN where there is nothing."""
-    total, count = (np.bincount(group, weight, groups) for weight in (value, np.ones(len(value))))
-    return ratio(total.astype(np.float64), count.astype(np.float64))
-
-
-def centred(value: FloatArray, group: IntArray) -> FloatArray:
-    """Each value less the mean of its group."""
-    return np.asarray(value - group_means(group, value, int(group.max(initial=-1)) + 1)[group])
-
-
 @dataclass(frozen=True)
 class ScoreSlope(Result):
     """A straight line through scores, ``n`` of which tell its slope; None where nothing differs."""
@@ -248,8 +238,7 @@ def _slope(x: FloatArray, y: FloatArray, prompt: IntArray, level: float, *, cros
     if not prompts:
         return ScoreSlope(0, 0, None, None, None, None)
     slope = float(product.sum() / square.sum())
-    spread = float(np.sqrt((x * x).sum() * (y * y).sum()))
-    correlation = float((x * y).sum()) / spread if spread > 0 else None
+    correlation = plain(pearson((x * y).sum(), (x * x).sum(), (y * y).sum()))
     # Without a prompt the averages of crossed groups move as well: with k prompts by 1 / (k - 1).
     weight = prompts / (prompts - 1.0) if crossed and prompts > 1 else 1.0
     rest = square.sum() - weight * square

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, sums
 from leaderboard.stats.plain_values import Result
+from leaderboard.stats.sums import group_means
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,7 @@ def own_family(
     """The family's pairs, each counted once, from preferences by the judge (``judged``) and by others."""
     pairs, first, number = np.unique(pair, return_index=True, return_inverse=True)
     # That its family wins more often says nothing, since the family may be better.
-    means = []
-    for mine in (judged, ~judged):
-        count = np.bincount(number[mine], minlength=len(pairs))
-        total = np.bincount(number[mine], preference[mine], minlength=len(pairs))
-        means.append(np.divide(total, count, out=np.full(len(pairs), np.nan), where=count > 0))
+    means = [group_means(number[mine], preference[mine], len(pairs)) for mine in (judged, ~judged)]
     both = ~np.isnan(means[0] + means[1])
     own, others = (each[both] for each in means)
     numbers = prompt_numbers(prompt[first][both], int(both.sum()))

@@ -16,7 +16,7 @@ from leaderboard.stats.checks import ParameterError, StatsError
 from leaderboard.stats.elo import EloParameters
 from leaderboard.stats.ranking import Standings
 from leaderboard.stats.ranking_method import INTERVALS, RATER_EFFECTS, Method
-from leaderboard.stats.tie_bands import TieBand
+from leaderboard.stats.verdicts import TieBand
 from leaderboard.terminal.standings_text import About, standings_json, standings_table
 from leaderboard.terminal.votes import VoteFileError, Votes, read_votes
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from scipy.stats import kendalltau
+import numpy as np
 
 from leaderboard.snapshots.presentation import (
     aligned,
@@ -17,6 +17,7 @@ from leaderboard.snapshots.presentation import (
     ranks_written,
 )
 from leaderboard.stats.checks import NoGamesError
+from leaderboard.stats.coefficients import rank_coefficients_of_rows
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.ranking import Standings, rank_ratings
 from leaderboard.stats.ranking_method import Method
@@ -67,7 +68,8 @@ def agreement_with_first(compared: Mapping[str, Standings]) -> dict[str, float]:
     found = {}
     for label, other in rated.items():
         names = [name for name in first if name in other]
-        found[label] = float(kendalltau([first[n] for n in names], [other[n] for n in names]).statistic)
+        of_both = (np.array([[rated[name] for name in names]]) for rated in (first, other))
+        found[label] = float(rank_coefficients_of_rows(*of_both)[1, 0])
     return found
 
 

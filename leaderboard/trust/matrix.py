@@ -9,8 +9,9 @@ import numpy as np
 
 from leaderboard.stats.checks import FloatArray
 from leaderboard.stats.gold_averages import adjusted
-from leaderboard.stats.gold_matrix import Matrix, difficulty, mean_of_known
+from leaderboard.stats.gold_matrix import Matrix, difficulty
 from leaderboard.stats.plain_values import rounded
+from leaderboard.stats.sums import mean_of_known
 from leaderboard.trust.trial import Trial
 
 _BASES: Final = ("vanilla", "base")

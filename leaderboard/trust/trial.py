@@ -20,7 +20,7 @@ from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.gold import Judged, Rule
 from leaderboard.stats.gold_averages import Accuracies, Difference, accuracies, difference
 from leaderboard.stats.gold_baselines import BASELINES, baseline
-from leaderboard.stats.gold_matrix import mean_of_known
+from leaderboard.stats.sums import mean_of_known
 from leaderboard.trust.reading import (
     Gold,
     Instances,

@@ -2,11 +2,11 @@ import json
 import subprocess
 import sys
 
-# What only workers and commands load: big libraries, and all that computes with them.
+# What only workers and commands load: big libraries, and all that computes with them. Of leaderboard.stats
+# pages load what needs NumPy at most.
 FOR_WORKERS = (
     "scipy",
     "pandas",
-    "leaderboard.stats",
     "leaderboard.refreshing",
     "leaderboard.snapshots.reading",
     "leaderboard.snapshots.standings",

@@ -20,8 +20,9 @@ from arena.rules.feature_names import FEATURES, Named, Variant
 from leaderboard.answers.scores.reading import ScoreRows
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.text_sizes import characters, measure_missing
+from leaderboard.stats import verdicts
 from leaderboard.stats.checks import FloatArray, IntArray
-from leaderboard.stats.clustered_means import sums
+from leaderboard.stats.sums import group_means
 from leaderboard.stats.token_features import entropy_variance_sum
 
 SUM: Final = "entropy_variance_sum"
@@ -265,8 +266,7 @@ class Said:
     def _compared(self, choice: Choice) -> Iterator[Quality]:
         own = self.opinions.by(choice.ids)
         rows = own.rows[own.scored]
-        points = rows["points"].astype(np.float64)
-        preference = (points + 1.0 - 2.0 * rows["rating"]) / (points - 1.0)
+        preference = -verdicts.preference(rows["rating"], rows["points"])
         first, second = (self.answers.places(rows[f"{side}_text"]) for side in ("first", "second"))
         place, liked = np.concatenate([first, second]), np.concatenate([preference, -preference])
         pairs = self._pairs(first, second, preference)
@@ -280,7 +280,7 @@ class Said:
         one, other = np.minimum(first, second)[known], np.maximum(first, second)[known]
         signed = np.where(first < second, preference, -preference)[known]
         pair, number = np.unique(one * max(len(self.answers), 1) + other, return_inverse=True)
-        mean = sums(number, signed) / np.maximum(np.bincount(number), 1)
+        mean = group_means(number, signed, len(pair))
         return pair // max(len(self.answers), 1), pair % max(len(self.answers), 1), mean
 
     def _scored(self, scores: ScoreRows) -> Iterator[Quality]:
@@ -290,7 +290,7 @@ class Said:
         places = self._scored_places(scores)
         for choice in scores.raters:
             own = np.isin(read.rows["rater"], list(choice.ids)) & ~np.isnan(value)
-            mean, _ = _means(places[own], value[own], len(self.answers))
+            mean = _means(places[own], value[own], len(self.answers))
             key, label = _SCORES + choice.selector.removeprefix("judge:"), f"{choice.label}, text scores"
             yield from self._quality(choice, key, label, places[own], value[own], self._differences(mean))
 
@@ -326,15 +326,16 @@ class Said:
         said: FloatArray,
         pairs: tuple[IntArray, IntArray, FloatArray],
     ) -> Iterator[Quality]:
-        value, opinions = _means(place, said, len(self.answers))
+        value, opinions = _means(place, said, len(self.answers)), _counts(place, len(self.answers))
         if opinions.any():
             yield Quality(key, label, choice.selector, choice.simulated, value, opinions, *pairs)
 
 
-def _means(place: IntArray, said: FloatArray, length: int) -> tuple[FloatArray, IntArray]:
-    """The mean of what was said at each place, and how much."""
-    known = place >= 0
-    count = np.bincount(place[known], minlength=length)
-    total = np.bincount(place[known], weights=said[known], minlength=length)
-    with np.errstate(invalid="ignore"):
-        return total / count, count
+def _means(place: IntArray, said: FloatArray, length: int) -> FloatArray:
+    """The mean of what was said at each place."""
+    return group_means(place[place >= 0], said[place >= 0], length)
+
+
+def _counts(place: IntArray, length: int) -> IntArray:
+    """How much was said at each place."""
+    return np.bincount(place[place >= 0], minlength=length)

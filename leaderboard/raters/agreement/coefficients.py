@@ -40,7 +40,7 @@ from leaderboard.stats.correlation import (
 )
 from leaderboard.stats.kappa import kappa_measure
 from leaderboard.stats.ranking_method import Method
-from leaderboard.stats.tie_bands import TieBand
+from leaderboard.stats.verdicts import TieBand
 
 
 @dataclass(frozen=True, eq=False)

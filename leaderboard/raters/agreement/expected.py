@@ -15,9 +15,9 @@ from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.stats.agreement_estimates import Wanted, estimates
 from leaderboard.stats.agreement_opinions import STEPS, Beside, PairSums
 from leaderboard.stats.correlation import correlation, shared_entries
-from leaderboard.stats.flips import preference
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.ranking_method import Method
+from leaderboard.stats.verdicts import preference
 
 KINDS = ("expected", "given", "difference")
 

@@ -16,7 +16,6 @@ from itertools import combinations
 from typing import Any, Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from leaderboard.pages.claim import Claim, claim, measured, pairs_of, people_said, said, unsaid
 from leaderboard.pages.format import counted, signed, whole_percent
@@ -33,6 +32,8 @@ from leaderboard.raters.agreement.table import with_people
 from leaderboard.raters.bias.content import in_one_order
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import METHOD_NAMES
+from leaderboard.stats.coefficients import rank_coefficients_of_rows
+from leaderboard.stats.plain_values import plain
 
 MARGIN: Final = 0.1
 """A judge that is surely less than this below people agrees as well as they do."""
@@ -232,20 +233,10 @@ def _compared(people: Sequence[Content], judge: Sequence[Content]) -> Order | No
         for one, other in combinations(both, 2)
     ]
     sure = [judged * said for apart, (judged, said) in turns if apart]
-    spearman = _spearman(*(np.array([each[by][0] for each in both]) for by in (0, 1)))
+    of_both = (np.array([[each[by][0] for each in both]], dtype=float) for by in (0, 1))
+    spearman = plain(rank_coefficients_of_rows(*of_both)[0, 0])
     same = all(judged == said for _, (judged, said) in turns)
     return Order(same, len(sure), sure.count(-1), len(turns), len(both), spearman)
-
-
-def _spearman(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float | None:
-    """The rank correlation of two rankings; None where one has all in the same place.
-
-    A page computes it: those of ``leaderboard.stats`` need SciPy, which only workers load.
-    """
-    # The numbers above less those below are twice the distance of the mean rank from the middle.
-    x, y = (np.sign(each[:, None] - each).sum(axis=1) for each in (one, other))
-    spread = float(np.sqrt((x @ x) * (y @ y)))
-    return float(x @ y) / spread if spread else None
 
 
 def _placed(standings: Sequence[Content]) -> Mapping[str, tuple[int, frozenset[str]]]:

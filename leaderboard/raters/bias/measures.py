@@ -13,14 +13,14 @@ from leaderboard.snapshots.copying import Payloads, digest, kept
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.text_sizes import Texts
 from leaderboard.stats.descriptive import rating_histogram
-from leaderboard.stats.flips import flips, preference
+from leaderboard.stats.flips import flips
 from leaderboard.stats.length_bias import length_effect
 from leaderboard.stats.position_bias import position
 from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.score_differences import score_differences
 from leaderboard.stats.self_preference import own_family as measured
 from leaderboard.stats.style import MEASURES
-from leaderboard.stats.tie_bands import TieBand, verdicts
+from leaderboard.stats.verdicts import TieBand, preference, verdicts
 
 
 def ratings(chosen: Opinions, level: float = 95.0, band: TieBand | None = None) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from leaderboard.snapshots.settings import (
 from leaderboard.stats import intervals, ratings
 from leaderboard.stats.checks import ParameterError
 from leaderboard.stats.ranking_method import METHODS
-from leaderboard.stats.tie_bands import TieBand
+from leaderboard.stats.verdicts import TieBand
 from tests.leaderboard.counted import COUNTS
 
 CLOSED = {**COUNTS, "closed": True}

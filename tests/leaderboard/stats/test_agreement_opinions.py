@@ -18,7 +18,7 @@ from leaderboard.stats.agreement_opinions import (
 from leaderboard.stats.checks import LengthMismatchError, ParameterError, RatingError
 from leaderboard.stats.games import games_from_ratings
 from leaderboard.stats.resampling import cluster_draws
-from leaderboard.stats.tie_bands import TieBand
+from leaderboard.stats.verdicts import TieBand
 from tests.leaderboard.stats import agreement_studies
 
 

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from leaderboard.stats import coefficients as formulas
 from leaderboard.stats import correlation as tables
-from leaderboard.stats import correlation as tested
 from leaderboard.stats.agreement_opinions import opinion_rows, resample
 from leaderboard.stats.correlation import (
     ceiling_entries,
@@ -37,7 +37,7 @@ def test_by_hand():
 @pytest.mark.parametrize("most", [0, 400])
 @pytest.mark.parametrize(("a", "b"), [(8, 8), (5, 2), (300, 40)])
 def test_they_equal_the_library(monkeypatch, most, a, b):
-    monkeypatch.setattr(tested, "MOST_EXACT", most)
+    monkeypatch.setattr(formulas, "MOST_EXACT", most)
     generator = np.random.default_rng(a + b)
     x, y = generator.integers(-a, a + 1, 80) / a, generator.integers(-b, b + 1, 80) / b
     y = np.where(generator.random(80) < 0.5, np.round(x * b) / b, y)
@@ -188,7 +188,7 @@ def test_renaming_the_completions_of_any_pair_changes_no_value_and_no_round(seed
 @given(st.lists(st.lists(st.sampled_from([0.0, 0.1, 0.5, np.nan]), min_size=12, max_size=12), min_size=1))
 def test_rows_of_values_equal_the_library_without_gaps(drawn):
     x, y = np.array(drawn)[:, :6], np.array(drawn)[:, 6:]
-    for own, other, found in zip(x, y, tested.rank_coefficients_of_rows(x, y).T, strict=True):
+    for own, other, found in zip(x, y, formulas.rank_coefficients_of_rows(x, y).T, strict=True):
         known = ~np.isnan(own + other)
         varied = min(len(set(own[known])), len(set(other[known]))) > 1
         wanted = [

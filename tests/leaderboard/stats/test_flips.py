@@ -6,9 +6,9 @@ from scipy.stats import t
 
 from arena.rules.scales import TIE_BAND
 from leaderboard.stats.checks import LengthMismatchError
-from leaderboard.stats.flips import flips, preference, repeats, shift, shift_in_both_orders
+from leaderboard.stats.flips import flips, repeats, shift, shift_in_both_orders
 from leaderboard.stats.games import games_from_ratings
-from leaderboard.stats.tie_bands import TieBand, verdicts
+from leaderboard.stats.verdicts import TieBand, preference, verdicts
 
 ROWS = [  # pair, rater, prompt, swapped, rating on 8 points
     (1, 1, 1, 0, 1),

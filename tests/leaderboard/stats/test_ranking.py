@@ -18,7 +18,7 @@ from leaderboard.stats.ranking_method import METHODOLOGY, Method
 from leaderboard.stats.ranking_rows import Certainty
 from leaderboard.stats.ratings import make_ratings
 from leaderboard.stats.separation import ranks
-from leaderboard.stats.tie_bands import TieBand
+from leaderboard.stats.verdicts import TieBand
 from tests.leaderboard.stats.simulation import simulated_games
 
 NAMES = ("Vicuna", "Koala", "Oasst", "Dolly")

@@ -24,7 +24,7 @@ from leaderboard.stats.rater_quality import (
     speed,
     with_others,
 )
-from leaderboard.stats.tie_bands import verdicts
+from leaderboard.stats.verdicts import verdicts
 
 # Agreement with others: by hand, against statsmodels and plain loops, and for any votes.
 

@@ -1,14 +1,16 @@
-"""Verdicts of ratings as arrays, with the usual ties of their scale or those of a band."""
+"""Verdicts and preferences of ratings as arrays, and the majority of verdicts."""
 
 import re
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from arena.rules.scales import TIE_BAND
-from leaderboard.stats.checks import IntArray, ParameterError
+from arena.rules.scales import TIE_BAND, TIE_WIDTH
+from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, ParameterError
 
+_ROUNDING: Final = 1e-9
 _BAND: Final = re.compile(r"([0-9]{1,3})-([0-9]{1,3})")
 
 
@@ -69,3 +71,25 @@ def verdicts(
     for scale, tied in (TIE_BAND | asked).items():
         found[(points == scale) & np.isin(rating, tied)] = 0
     return found
+
+
+# A preference lies on [-1, 1]: -1 is the strongest for the first, 1 for the second. Those of a rating and of
+# its mirror image add up to 0, and ratings on different scales can be compared.
+
+
+def preference(rating: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
+    """Ratings as preferences; they need not be whole."""
+    given, scale = np.asarray(rating, dtype=np.float64), np.asarray(points, dtype=np.float64)
+    return (2.0 * given - scale - 1.0) / (scale - 1.0)
+
+
+def verdicts_of_means(mean: FloatArray, width: npt.ArrayLike = TIE_WIDTH) -> FloatArray:
+    """-1, 0 or 1 for mean preferences, those up to ``width`` from the middle being ties; NaN stays."""
+    return np.where(np.abs(mean) < np.asarray(width) + _ROUNDING, 0.0, np.sign(mean))
+
+
+def commonest(counts: IntArray) -> tuple[IntArray, BoolArray]:
+    """The column with the largest number of each row, and whether it is the only one, and above 0."""
+    most = counts.max(axis=1, initial=0)
+    alone = (counts == most[:, None]).sum(axis=1) == 1
+    return counts.argmax(axis=1), (most > 0) & alone

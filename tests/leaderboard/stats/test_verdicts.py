@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from leaderboard.stats.checks import ParameterError
 from leaderboard.stats.games import games_from_ratings
-from leaderboard.stats.tie_bands import TieBand
+from leaderboard.stats.verdicts import TieBand
 
 
 def scores(ratings, points, band, *, ties=True):
