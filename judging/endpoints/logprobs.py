@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from judging.endpoints.aligning import LEFT_OUT, begins
 from judging.endpoints.client import Reply, Token, storable
-from judging.protocols.answer_scales import AnswerScale
+from judging.protocols.answer_scales import LETTERS, AnswerScale
 from judging.protocols.parsing import find_verdict
 from judging.protocols.replies import Place
 
@@ -152,6 +152,8 @@ def _mass(token: Token, scale: AnswerScale) -> float:
 def _answers(scale: AnswerScale) -> Mapping[str, int]:
     if scale.form == "binary":
         return {"A": 1, "B": 2}
+    if scale.form == "letters":
+        return {letter: rating for rating, letter in enumerate(LETTERS, 1)}
     lowest, highest = (1, scale.points) if scale.form == "likert" else (scale.lowest, scale.highest)
     if scale.form not in ("likert", "score") or highest > 10:
         return {}
@@ -187,7 +189,7 @@ def _answer(token: str) -> str:
     return token.strip(AROUND).rstrip(".)]}").upper()
 
 
-VERDICTS: Final = frozenset({"A", "B", *map(str, range(11))})
+VERDICTS: Final = frozenset({*LETTERS, *map(str, range(11))})
 
 
 def may_be_verdict(token: str) -> bool:

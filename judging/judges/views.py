@@ -104,6 +104,7 @@ class JudgeForm(AskedForm[Judge]):
         label="Own wording",
         required=False,
         help_text="Text files that replace texts of the protocol, each named like its text, e.g. rate.txt. "
+        "The only text of a protocol can come from a file of any name. "
         'Write "__" for the slash of a text such as prepair/compare.',
     )
 
@@ -183,8 +184,12 @@ class JudgeForm(AskedForm[Judge]):
 
     def clean_wording_files(self) -> dict[str, str]:
         wording = {}
-        for file in self.cleaned_data["wording_files"]:
-            name = text_name(file.name)
+        files = self.cleaned_data["wording_files"]
+        protocol = PROTOCOLS.get(str(self.data.get("protocol")))
+        texts = list(protocol.texts) if protocol else []
+        for file in files:
+            # The only file for the only text may be called as its paper calls it.
+            name = texts[0] if len(files) == len(texts) == 1 else text_name(file.name)
             if file.size > LONGEST_WORDING:
                 raise forms.ValidationError(f"{file.name} is longer than {LONGEST_WORDING:,} bytes.")
             try:

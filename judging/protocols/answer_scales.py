@@ -5,13 +5,14 @@ from typing import Final, Literal
 
 from arena.rules import scales
 
-Form = Literal["likert", "binary", "scores", "grades", "score", "yes_no"]
+Form = Literal["likert", "binary", "scores", "grades", "letters", "score", "yes_no"]
 
 FORMS: Final[dict[str, str]] = {
     "likert": "one number of the rating scale",
     "binary": "the better answer, first or second",
     "scores": "two scores from 1 to 10, compared",
     "grades": "five grades from A>>B to B>>A",
+    "letters": "A or B for the better answer, C for a tie",
 }
 """Answer scales of judges that compare."""
 
@@ -26,12 +27,14 @@ POINTS: Final[dict[str, tuple[int, ...]]] = {
     "binary": (2,),  # it says neither a tie nor how much better an answer is
     "scores": (3,),  # no source says which difference means a much better answer; equal ones are the middle
     "grades": (5,),  # each grade is a point
+    "letters": (3,),
 }
 """The rating scales of each form."""
 
 UNUSED: Final = 8  # points where single answers are scored or checked, which have no rating scale
 
 GRADES: Final = ("A>>B", "A>B", "A=B", "B>A", "B>>A")  # in the order of their ratings
+LETTERS: Final = ("A", "C", "B")
 
 
 @dataclass(frozen=True)

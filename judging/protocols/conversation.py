@@ -12,7 +12,7 @@ from typing import Final
 
 from arena.texts.dialogue import Message
 from arena.texts.marks import without_thinking
-from judging.protocols import rendering
+from judging.protocols import published, rendering
 from judging.protocols.answer_scales import AnswerScale
 from judging.protocols.deciding import TextScore, Verdicts, combined, majority
 from judging.protocols.examples import Example
@@ -236,8 +236,16 @@ class Conversation:
     # What a question says
 
     def _messages(self, slot: Slot, pair_texts: Texts) -> list[Message]:
+        if slot.step.published:
+            return self._as_published(slot, pair_texts)
         before = self._said_before(slot, pair_texts)
         return [*before, {"role": "user", "content": self._content(slot, pair_texts, before)}]
+
+    def _as_published(self, slot: Slot, pair_texts: Texts) -> list[Message]:
+        *before, last = published.messages(self._configured.template(slot.step), pair_texts)
+        if criterion := self._criterion(slot.step):
+            last["content"] = rendering.by_criterion(criterion, last["content"])
+        return [*before, last]
 
     def _said_before(self, slot: Slot, pair_texts: Texts) -> list[Message]:
         """The messages that the question continues: a conversation, or examples."""

@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from string import Template
 from typing import Any, Final
 
+from judging.protocols import published
 from judging.protocols.examples import Example
-from judging.protocols.protocol import Protocol, Step, Value
+from judging.protocols.protocol import Protocol, Step, Task, Value
+from judging.protocols.published import OF_A_PAIR, OF_AN_ANSWER
 from judging.protocols.rendering import placeholders
 
 LONGEST_TEXT = 20_000  # characters of a parameter that is a text
@@ -108,6 +110,11 @@ def _users(protocol: Protocol) -> Iterator[tuple[str, Users]]:
 
 
 def _problems(name: str, text: str, users: Users) -> Iterator[str]:
+    if users[0][1].published:
+        pair = users[0][0].task is Task.COMPARE
+        found = published.problems(text, OF_A_PAIR if pair else OF_AN_ANSWER)
+        yield from (f'Text "{name}": {sentence}' for sentence in found)
+        return
     if not Template(text).is_valid():
         yield f'Text "{name}", line {_bad_line(text)}: a $ begins no placeholder. Write $$ for a dollar sign.'
         return

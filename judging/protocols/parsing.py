@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from arena.rules import scales
 from arena.texts.marks import Answer, answer_of, strip_end_tokens, without_thinking
-from judging.protocols.answer_scales import GRADES, AnswerScale
+from judging.protocols.answer_scales import GRADES, LETTERS, AnswerScale
 from judging.protocols.replies import Place, Reason, ReplyText, Verdict
 
 # What a line says, in each form of verdicts. Decoration around a verdict does not change it.
@@ -111,13 +111,19 @@ _BETTER: Final = (
 _SO: Final = r"(?:(?:therefore|thus|hence|so|overall|finally|in\s+(?:conclusion|summary))\s*,?\s+)?"
 
 CHOSEN: Final = re.compile(
-    rf"{_SO}(?:{OWN}{CHOICE}\s*(?::|=|\bis\b)\s*)?{_NAME}(?:{_BETTER})?\s*[.!。]?", re.IGNORECASE
+    rf"{_SO}(?:{OWN}{CHOICE}\s*(?:=|\bis\b\s*:?|:)\s*)?{_NAME}(?:{_BETTER})?\s*[.!。]?", re.IGNORECASE
 )
 """One of the two answers, alone or said to be better."""
 
 CLOSING: Final = re.compile(rf"{_SO}{_NAME}{_BETTER}\s*[.!。]?", re.IGNORECASE)
 """A sentence that may close a line of prose: "Therefore, Output (a) is better."
 """
+
+TIED: Final = re.compile(
+    rf"{_SO}(?:{OWN}{CHOICE}\s*(?:=|\bis\b\s*:?|:)\s*)?{_OPEN}(?:C|a?\s*tie)\s*{_CLOSE}\s*[.!。]?",
+    re.IGNORECASE,
+)
+"""Neither answer."""
 
 GRADE: Final = re.compile(
     rf"(?:{OWN}verdict\s*(?::|is:?)\s*)?{_OPEN}(?P<grade>[AB]\s*(?:=|>\s*>?)\s*[AB])\s*{_CLOSE}"
@@ -176,11 +182,17 @@ def scores(words: str, scale: AnswerScale) -> Verdict:
 
 def binary(words: str, scale: AnswerScale) -> Verdict:
     """One of the two answers; a line that names both names none."""
-    return _named(CHOSEN.fullmatch(words))
+    return _named(CHOSEN.fullmatch(words), "AB")
 
 
-def _named(match: re.Match[str] | None) -> Verdict:
-    return Verdict("AB".index(match["name"].upper()) + 1) if match else UNPARSABLE
+def letters(words: str, scale: AnswerScale) -> Verdict:
+    """One of the two answers, or C for a tie."""
+    found = _named(CHOSEN.fullmatch(words), LETTERS)
+    return Verdict(2) if TIED.fullmatch(words) else found
+
+
+def _named(match: re.Match[str] | None, ratings: Sequence[str]) -> Verdict:
+    return Verdict(ratings.index(match["name"].upper()) + 1) if match else UNPARSABLE
 
 
 def grades(words: str, scale: AnswerScale) -> Verdict:
@@ -203,6 +215,7 @@ READERS: Final[dict[str, Callable[[str, AnswerScale], Verdict]]] = {
     "binary": binary,
     "scores": scores,
     "grades": grades,
+    "letters": letters,
     "score": score,
 }
 
@@ -464,10 +477,11 @@ def _unreadable(reply: ReplyText, answer: Answer, text: str, place: Place) -> Re
 def _read(where: Passage, scale: AnswerScale, place: Place) -> tuple[Verdict, int]:
     """What a passage says, and the offset from which it says so."""
     read = _read_line(where.text, scale)
-    if read.reason == "unparsable" and scale.form == "binary" and place is Place.LAST_LINE:
+    named = {"binary": "AB", "letters": LETTERS}.get(scale.form)
+    if read.reason == "unparsable" and named and place is Place.LAST_LINE:
         start = _last_sentence(where.text)
         if start:
-            return _named(CLOSING.fullmatch(words_of(where.text[start:]))), start
+            return _named(CLOSING.fullmatch(words_of(where.text[start:])), named), start
     return read, 0
 
 

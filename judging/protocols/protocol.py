@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Final
 
-from judging.protocols import rendering
+from judging.protocols import published, rendering
 from judging.protocols.answer_scales import FORMS, AnswerScale, answer_scale
 from judging.protocols.deciding import Decide, Verdicts, last_verdict
 from judging.protocols.replies import Place
@@ -57,10 +57,11 @@ class Step:
     place: Place | None = None  # where its verdict stands, if not in the protocol's place
     label: str = ""  # heads its replies in quotations, instead of its name
     text: str = ""  # name of its text, if not its own
+    published: bool = False  # its text is a file as others published it
 
     @property
     def asks_verdict(self) -> bool:
-        return "verdict" in rendering.placeholders(self.template)
+        return self.published or "verdict" in rendering.placeholders(self.template)
 
     def sees(self, earlier: "Step") -> frozenset[str]:
         """The placeholders for an earlier step's replies; none if that step shows more than this one."""
@@ -226,7 +227,12 @@ class ConfiguredProtocol:
     @cached_property
     def takes_references(self) -> bool:
         """True if it is shown a prompt's own references."""
-        own = any(step.given and self.value(step.given) for step in self.steps)
+        own = any(
+            published.takes_references(self.template(step))
+            if step.published
+            else step.given and self.value(step.given)
+            for step in self.steps
+        )
         return own or any(self.of_part(part).takes_references for part in self.protocol.parts)
 
     def wording_of(self, parameter: str) -> str:
@@ -296,7 +302,8 @@ class ConfiguredProtocol:
         return next(step.score for step in self.steps if step.score)
 
     def place_of(self, step: Step) -> Place:
-        return step.place or self.protocol.place
+        chosen = self.values.get("place")
+        return Place(str(chosen)) if chosen else step.place or self.protocol.place
 
     @cached_property
     def prompt_hash(self) -> str:
@@ -318,7 +325,7 @@ class ConfiguredProtocol:
         for step in self.steps:
             yield [step.name, step.label, step.about, step.in_turn, step.continues, step.other_order]
             yield step.temperature
-            if step.asks_verdict:
+            if step.asks_verdict and not step.published:
                 yield rendering.verdict_text(self.scale_of(step), self.place_of(step))
         for name in sorted(self.protocol.parameters.keys() - apart):
             yield [name, self.value(name), self.protocol.parameters[name].texts.get(self.value(name), "")]

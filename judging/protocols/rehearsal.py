@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Final
 
 from judging.protocols import conversation
-from judging.protocols.answer_scales import GRADES, AnswerScale
+from judging.protocols.answer_scales import GRADES, LETTERS, AnswerScale
 from judging.protocols.conversation import Question
 from judging.protocols.protocol import ConfiguredProtocol, Protocol
 from judging.protocols.rendering import Texts
@@ -88,9 +88,12 @@ def verdict(share: float, scale: AnswerScale) -> str:
         ahead = step_of(share, 2 * widest + 1) - widest
         return f"{scale.highest - max(0, ahead)} {scale.highest + min(0, ahead)}"
     step = step_of(share, scale.points)
-    return {"likert": str(step + 1), "binary": f"Answer {'AB'[step % 2]}", "grades": GRADES[step % 5]}[
-        scale.form
-    ]
+    return {
+        "likert": str(step + 1),
+        "binary": f"Answer {'AB'[step % 2]}",
+        "grades": GRADES[step % 5],
+        "letters": LETTERS[step % 3],
+    }[scale.form]
 
 
 def step_of(share: float, steps: int) -> int:

@@ -16,7 +16,7 @@ from typing import Final
 
 from arena.rules import scales
 from arena.texts.marks import without_thinking
-from judging.protocols.answer_scales import GRADES, AnswerScale
+from judging.protocols.answer_scales import GRADES, LETTERS, AnswerScale
 from judging.protocols.neutralizing import neutral
 from judging.protocols.parsing import ANSWER
 from judging.protocols.replies import Place, ReplyText, Verdict, mirrored
@@ -123,8 +123,12 @@ def notice(word: str) -> str:
 
 def own_reference(references: Sequence[Sequence[str]]) -> str:
     """All of a prompt's reference answers as one; several, and several turns, are numbered."""
-    texts = [_numbered("Turn", turns) for turns in references]
-    return _numbered("Reference", texts)
+    return _numbered("Reference", [numbered_turns(turns) for turns in references])
+
+
+def numbered_turns(turns: Sequence[str]) -> str:
+    """The turns as one text; several are numbered."""
+    return _numbered("Turn", turns)
 
 
 def _numbered(what: str, texts: Sequence[str]) -> str:
@@ -206,6 +210,8 @@ def in_words(verdict: Verdict, scale: AnswerScale) -> str:
         raise ValueError("there is no verdict to put in words")
     if scale.form == "binary":
         return f"Answer {'AB'[verdict.rating - 1]}"
+    if scale.form == "letters":
+        return LETTERS[verdict.rating - 1]
     if scale.form == "grades":
         return GRADES[verdict.rating - 1]
     if scale.form == "scores" and verdict.scores:

@@ -27,7 +27,7 @@ from leaderboard.stats.plain_values import rounded
 from leaderboard.trust.reading import judges_of
 from leaderboard.trust.trial import Known
 
-FORMS: Final = ("likert", "binary")
+FORMS: Final = ("likert", "binary", "letters")
 """Answer scales whose verdict is one token that names a rating of a pair."""
 
 

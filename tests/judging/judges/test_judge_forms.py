@@ -46,6 +46,19 @@ def test_a_text_of_the_protocol_can_be_replaced_from_a_file(staff: Client) -> No
     assert Judge.objects.get().wording == {}
 
 
+def test_the_file_of_a_paper_is_taken_by_its_own_name(staff: Client) -> None:
+    text = "{input}\n{output_1}\n{output_2}"
+    files = {"wording_files": [text_file("Vanilla.txt", text.encode())]}
+    given = {**FORM, "protocol": "published", "form": "binary", **files}
+    assert staff.post(NEW, given).status_code == 302
+    judge = Judge.objects.get()
+    assert (judge.wording, judge.form, judge.points) == ({"ask": text}, "binary", 2)
+    files = {"wording_files": [text_file("CoT.txt", b"{input}")]}
+    page = staff.post("/judging/judges/loop/edit/", {**given, **files}).content.decode()
+    assert "Text &quot;ask&quot;: it must show {output_1}." in page
+    assert Judge.objects.get().wording == {"ask": text}
+
+
 def test_a_file_that_is_no_text_is_refused(staff: Client) -> None:
     files = {"wording_files": [text_file("rate.txt", b"\xff\xfe\x00")]}
     reply = staff.post(NEW, {**FORM, **files})
@@ -70,7 +83,7 @@ def test_the_chosen_protocol_is_described(staff: Client) -> None:
 def test_the_answer_scales_follow_the_protocol(staff: Client) -> None:
     chosen = {"protocol": "arena-hard", "form": "binary"}
     page = staff.get("/judging/judges/protocol/", chosen).content.decode()
-    expected = [("likert", ""), ("binary", " selected"), ("scores", ""), ("grades", "")]
+    expected = [("likert", ""), ("binary", " selected"), ("scores", ""), ("grades", ""), ("letters", "")]
     assert re.findall(r'<option value="(\w+)"( selected)?', page) == expected
     page = staff.get("/judging/judges/protocol/", {"protocol": "rating", "form": "likert"}).content.decode()
     assert re.findall(r'<option value="(\w+)"', page) == ["scores"]

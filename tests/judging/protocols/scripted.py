@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from judging.protocols import conversation
-from judging.protocols.answer_scales import GRADES, POINTS, AnswerScale, answer_scale
+from judging.protocols.answer_scales import GRADES, LETTERS, POINTS, AnswerScale, answer_scale
 from judging.protocols.catalogue import PROTOCOLS
 from judging.protocols.conversation import Question
 from judging.protocols.protocol import ConfiguredProtocol, Task
@@ -23,8 +23,10 @@ BLOCK: Final = re.compile(
 )
 """A text between its markers."""
 
-COMPARING: Final = {name: one for name, one in PROTOCOLS.items() if one.task is Task.COMPARE}
-"""The protocols that show pairs."""
+COMPARING: Final = {
+    name: one for name, one in PROTOCOLS.items() if one.task is Task.COMPARE and name != "published"
+}
+"""The protocols that show pairs in words of the arena's own."""
 
 GOOD: Final = "excellent"
 """A word that the better answer holds."""
@@ -93,7 +95,8 @@ def verdict_words(better: int, scale: AnswerScale) -> str:
         return {-1: "8 3", 0: "6 6", 1: "3 8"}[better]
     ratings = {2: (1, 1, 2), 3: (1, 2, 3), 5: (2, 3, 4), 8: (2, 4, 7)}[scale.points]
     rating = ratings[better + 1]
-    return GRADES[rating - 1] if scale.form == "grades" else str(rating)
+    words = {"grades": GRADES, "letters": LETTERS}.get(scale.form)
+    return words[rating - 1] if words else str(rating)
 
 
 def verdict_asked_for(text: str) -> tuple[AnswerScale, Place] | None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arena.rules import scales
 from arena.texts.marks import without_thinking
-from judging.protocols.answer_scales import GRADES, AnswerScale, answer_scale
+from judging.protocols.answer_scales import GRADES, LETTERS, AnswerScale, answer_scale
 from judging.protocols.parsing import find_verdict, no_text, read_verdict
 from judging.protocols.replies import Place, ReplyText, Verdict
 from tests.waiting import quickly
@@ -21,6 +21,7 @@ FORMS = (
     BINARY,
     answer_scale("scores", 3),
     answer_scale("grades", 5),
+    answer_scale("letters", 3),
     AnswerScale("score", 3, 0, 9),
 )
 
@@ -39,6 +40,7 @@ LABELS = {
     "binary": ("", "Better answer: ", "My verdict is "),
     "scores": ("", "Scores: "),
     "grades": ("", "Verdict: "),
+    "letters": ("", "Verdict: ", "My choice is: "),
 }
 
 
@@ -47,6 +49,8 @@ def wordings(scale: AnswerScale) -> list[tuple[str, int]]:
     if scale.form == "binary":
         names = ("{}", "Answer {}", "Output ({})", "[[{}]]", "Response {} is better")
         return [(name.format(letter), 1 + "AB".index(letter)) for name in names for letter in "AB"]
+    if scale.form == "letters":
+        return [(letter, rating) for rating, letter in enumerate(LETTERS, 1)]
     if scale.form == "grades":
         return [(grade, rating) for rating, grade in enumerate(GRADES, 1)]
     if scale.form == "scores":

@@ -104,6 +104,17 @@ def test_texts_are_written_as_files_to_edit(tmp_path: Path) -> None:
     assert sorted(printed.split()) == sorted(str(path) for path in files.values())
 
 
+def test_a_published_text_is_held_against_our_own(tmp_path: Path) -> None:
+    text = PROTOCOLS["vanilla"].texts["compare"]
+    for name, said, share in (("same", text, "100.0%"), ("other", "{input} one two three four five", "0.0%")):
+        (tmp_path / name).write_text(said)
+        assert protocols("vanilla", "--against", str(tmp_path / name)).split()[-1] == share
+    with pytest.raises(CommandError, match="cannot be read as a text"):
+        protocols("vanilla", "--against", str(tmp_path / "absent"))
+    with pytest.raises(CommandError, match="Name the protocol to compare"):
+        protocols("--against", str(tmp_path / "same"))
+
+
 def test_files_are_kept_and_a_folder_that_cannot_be_is_told(tmp_path: Path) -> None:
     edited = tmp_path / "compare.txt"
     edited.write_text("mine", encoding="utf-8")

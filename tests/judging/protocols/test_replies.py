@@ -34,6 +34,7 @@ SCALES: Final = {
     "BINARY": answer_scale("binary", 2),
     "SCORES": answer_scale("scores", 3),
     "GRADES": answer_scale("grades", 5),
+    "LETTERS": answer_scale("letters", 3),
     "NINE": AnswerScale("score", 3, 0, 9),
     "FIVE": AnswerScale("score", 3, 1, 5),
     "TEN": AnswerScale("score", 3, 1, 10),
