@@ -8,7 +8,9 @@ from typing import Final
 
 from django.db import transaction
 
+from arena.audit.recording import Kind, record
 from arena.models import Comparison, Rater, Study
+from arena.pages.permissions import Visitor
 from arena.rating.recorders import write_opinions
 from arena.rules import scales
 from judging.judges.services import JudgeError, store_with_rater, storing
@@ -69,15 +71,25 @@ Showing = tuple[int, bool, int]
 
 
 @storing()
-def create_panel(slug: str, name: str, rule: str, members: Iterable[Judge]) -> Panel:
+def create_panel(
+    slug: str, name: str, rule: str, members: Iterable[Judge], by: Visitor | None = None
+) -> Panel:
     """A new panel with its rater. Raises JudgeError saying what is wrong."""
     chosen = _checked(members)
     panel = Panel(rater=Rater(kind=Rater.Kind.JUDGE, slug=slug, name=name), rule=rule)
-    return _stored(panel, chosen)
+    return _stored(panel, chosen, by)
 
 
 @storing()
-def configure_panel(panel: Panel, name: str, rule: str, members: Iterable[Judge], *, active: bool) -> Panel:
+def configure_panel(
+    panel: Panel,
+    name: str,
+    rule: str,
+    members: Iterable[Judge],
+    *,
+    active: bool,
+    by: Visitor | None = None,
+) -> Panel:
     """Change a panel. Members and rule are fixed once it has given a verdict; raises JudgeError."""
     chosen = _checked(members)
     former = set(panel.members.values_list("pk", flat=True))
@@ -88,7 +100,7 @@ def configure_panel(panel: Panel, name: str, rule: str, members: Iterable[Judge]
             "members",
         )
     panel.rule, panel.active, panel.rater.name = rule, active, name
-    return _stored(panel, chosen)
+    return _stored(panel, chosen, by)
 
 
 def _checked(members: Iterable[Judge]) -> list[Judge]:
@@ -103,11 +115,14 @@ def _checked(members: Iterable[Judge]) -> list[Judge]:
     return chosen
 
 
-def _stored(panel: Panel, members: Sequence[Judge]) -> Panel:
+def _stored(panel: Panel, members: Sequence[Judge], by: Visitor | None) -> Panel:
     panel.rater.simulated = any(judge.is_simulated for judge in members)
     panel.rater.derived_from = sorted(judge.slug for judge in members)
     store_with_rater(panel)
     panel.members.set(members)
+    rated_by, state = ", ".join(panel.rater.derived_from), "active" if panel.active else "inactive"
+    note = f"Panel {panel.rater.slug} saved: {panel.rater.name}; {panel.rule} of {rated_by}; {state}."
+    record(Kind.JUDGE, by, note, rater=panel.rater)
     if panel.active:
         transaction.on_commit(lambda: queue.nudge_panels([panel.pk]))
     return panel

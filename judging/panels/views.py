@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from arena.pages.operating import refuse
-from arena.pages.permissions import staff_only
+from arena.pages.permissions import Visitor, staff_only
 from judging.judges.services import JudgeError, slug_of
 from judging.models import Judge, Panel
 from judging.panels.services import configure_panel, create_panel
@@ -60,17 +60,16 @@ class PanelForm(forms.Form):
         else:
             del self.fields["active"]
 
-    def store(self) -> Panel | None:
+    def store(self, by: Visitor) -> Panel | None:
         """The stored panel; None, with an error of the form, if that cannot be."""
         given = self.cleaned_data
         try:
             if self.panel:
                 return configure_panel(
-                    self.panel, given["name"], given["rule"], given["members"], active=given["active"]
+                    self.panel, given["name"], given["rule"], given["members"], active=given["active"], by=by
                 )
-            return create_panel(
-                given["slug"] or slug_of(given["name"]), given["name"], given["rule"], given["members"]
-            )
+            slug = given["slug"] or slug_of(given["name"])
+            return create_panel(slug, given["name"], given["rule"], given["members"], by)
         except JudgeError as error:
             refuse(self, error.field, str(error))
             return None
@@ -82,7 +81,7 @@ def panel_form(request: HttpRequest, slug: str | None = None) -> HttpResponse:
     panel = get_object_or_404(Panel.objects.select_related("rater"), rater__slug=slug) if slug else None
     form = PanelForm(request.POST or None, panel=panel)
     if request.method == "POST" and form.is_valid():
-        stored = form.store()
+        stored = form.store(request.user)
         if stored:
             messages.success(request, f"Saved the panel {stored}.")
             return redirect("judging")

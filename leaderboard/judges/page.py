@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
-from django.db.models import OuterRef
+from django.db.models import Count, OuterRef, Sum
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
@@ -18,7 +18,7 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.computed_page import Computed
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.format import counted
-from leaderboard.pages.marks import digests
+from leaderboard.pages.marks import summary
 from leaderboard.pages.page import NoRatingsError, Page, Panel
 from leaderboard.pages.rater_kinds.choices import check_raters, ending, labels
 from leaderboard.pages.rater_kinds.flags import flags_of, sentences
@@ -231,6 +231,7 @@ def _chosen(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     return found
 
 
-def runs_now() -> Any:
-    """The progress of the judges' runs, on which costs depend."""
-    return digests(JudgeRun.objects.filter(study=OuterRef("pk")), "pk", "state", "purse__spent")
+_RUNS: Final = JudgeRun.objects.filter(study=OuterRef("pk"))
+
+RUNS_NOW: Final = (summary(_RUNS, Sum("purse__spent")), summary(_RUNS, Count("finished_at")))
+"""The progress of the judges' runs, on which costs depend."""

@@ -1,63 +1,34 @@
-"""What public pages show besides a snapshot's tables, told in one query, to know whether it has changed."""
+"""The stamp of what public pages show, read in one query: equal marks, equal pages.
 
-from collections.abc import Callable, Sequence
+A page follows from the data of its study, its newest snapshot, and what operators did, which is in the log.
+"""
+
+from collections.abc import Sequence
 from functools import cache, cached_property
 from typing import Any, Final
 
 from django.db import connection
-from django.db.models import (
-    Aggregate,
-    Case,
-    Model,
-    OuterRef,
-    QuerySet,
-    Subquery,
-    TextField,
-    Value,
-    When,
-)
-from django.db.models.functions import MD5, Cast, JSONArray
+from django.db.models import Aggregate, Case, Count, Model, OuterRef, QuerySet, Subquery, Value, When
 
-from arena.models import Comparison, Rater, Study, StudyEvent
-from judging.models import Judge, Panel
-from leaderboard.models import ComparisonIndex, Refresh, Release, Snapshot
+from arena.models import Comparison, Study, StudyEvent
+from leaderboard.models import Snapshot
 
 Mark = tuple[Any, ...]
-"""Equal marks, equal pages."""
 
-Beyond = Callable[[], Any]
-"""Makes an expression, about a study named by OuterRef("pk"), of what one page shows besides what all do."""
+Kind = StudyEvent.Kind
 
 _SLUG: Final = "slug of the study"
 
+_SIGNING_IN: Final = (Kind.SIGNED_IN, Kind.SIGN_IN_FAILED, Kind.LOCKED_OUT)
+"""Lines of the log that change no page, and that anybody may cause."""
 
-_OF_JUDGES: Final = (
-    *("rater__slug", "rater__name", "provider", "endpoint__model", "protocol", "form", "points"),
-    *("parameters", "wording", "samples", "temperature", "max_tokens", "options"),
-)
-"""The columns of a judge that pages show something of."""
-
-
-class _Joined(Aggregate):
-    """Texts as one, in whatever order the database has them."""
-
-    function = "GROUP_CONCAT"
-    output_field = TextField()
-
-    def as_postgresql(self, compiler: Any, connection: Any, **given: Any) -> Any:
-        more = {"function": "STRING_AGG", "template": "%(function)s(%(expressions)s, ',')"}
-        return self.as_sql(compiler, connection, **more, **given)
+_LATE: Final = 50
+"""So many of the last lines are counted: one may be stored after others with larger numbers."""
 
 
-def digest(*fields: str) -> MD5:
-    return MD5(Cast(JSONArray(*fields), TextField()))
-
-
-def digests(rows: QuerySet[Any], *fields: str) -> Subquery:
-    """Of the fields of all ``rows``, which may be narrowed by OuterRef to those of a study."""
-    return Subquery(
-        rows.order_by().values(all=Value(1)).annotate(mark=_Joined(digest(*fields))).values("mark")
-    )
+def summary(rows: QuerySet[Any], number: Aggregate) -> Subquery:
+    """A number of all ``rows``, which may be narrowed by OuterRef to those of a study."""
+    return Subquery(rows.order_by().values(all=Value(1)).annotate(number=number).values("number"))
 
 
 def newest(kind: type[Model], field: str = "pk") -> Subquery:
@@ -67,39 +38,31 @@ def newest(kind: type[Model], field: str = "pk") -> Subquery:
 
 
 def _of_studies() -> tuple[Any, ...]:
-    """Of a study: what every page about it shows, or follows from; first what decides who may see it."""
-    kept_apart = ("guidelines", "consent")  # for raters
-    imported = Rater.objects.filter(kind=Rater.Kind.JUDGE).exclude(facts={})
-    releases = Release.objects.filter(study=OuterRef("pk"))
-    fields = [field.attname for field in Study._meta.concrete_fields if field.name not in kept_apart]
+    """What every page about a study follows from; first what decides who may see it."""
+    # About any study, because judges are shared.
+    acts = StudyEvent.objects.exclude(kind__in=_SIGNING_IN)
+    last = Subquery(acts.order_by("-pk").values("pk")[:1])
     return (
         "visibility",
         newest(Snapshot),
-        newest(ComparisonIndex, "version"),
-        newest(Refresh, "error"),
-        newest(StudyEvent),  # what operators and people change in place, such as comments they remove
+        "revision",
+        last,
+        summary(acts.filter(pk__gt=last - _LATE), Count("pk")),
         # Single ratings are shown, as they are now, once rating has ended.
         Case(When(closed_at__isnull=False, then=newest(Comparison))),
-        digest(*fields),
-        digests(releases, "pk", "corrected_at"),
-        # Of all judges, of whom there are few: an edit shows at once.
-        digests(Judge.objects.all(), *_OF_JUDGES),
-        digests(Panel.objects.all(), "rater__slug", "members"),
-        digests(imported, "slug", "facts"),
     )
 
 
 class Marks:
-    """Reads the mark of a study."""
+    """Reads the mark of a study, with what pages show ``beyond`` that of all."""
 
-    def __init__(self, *beyond: Beyond) -> None:
+    def __init__(self, *beyond: Subquery) -> None:
         self._beyond = beyond
 
     @cached_property
     def _statement(self) -> tuple[str, Sequence[Any]]:
         # Compiled once: that takes longer than the query.
-        more = (make() for make in self._beyond)
-        rows = Study.objects.filter(slug=_SLUG).order_by().values_list(*_of_studies(), *more)
+        rows = Study.objects.filter(slug=_SLUG).order_by().values_list(*_of_studies(), *self._beyond)
         sql, params = rows.query.sql_with_params()
         return sql, params
 
@@ -117,10 +80,8 @@ class Marks:
         return mark if mark and mark[0] == Study.Visibility.PUBLIC and mark[1] else None
 
 
-@cache
-def marks_with(*beyond: Beyond) -> Marks:
-    """One for all views that show the same, because its statement is compiled once."""
-    return Marks(*beyond)
+marks_with = cache(Marks)
+"""One for all views that show the same, because its statement is compiled once."""
 
 
 class MarksOfAll:
@@ -128,7 +89,7 @@ class MarksOfAll:
 
     @cached_property
     def _statement(self) -> tuple[str, Sequence[Any]]:
-        rows = Study.objects.public().order_by("pk").values_list(*_of_studies())
+        rows = Study.objects.public().order_by("pk").values_list("pk", *_of_studies())
         sql, params = rows.query.sql_with_params()
         return sql, params
 

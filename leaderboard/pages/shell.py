@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from django.conf import settings
+from django.db.models import Subquery
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path
@@ -21,7 +22,7 @@ from arena.rating.publication import in_groups
 from arena.texts import markdown
 from leaderboard.models import Refresh, Snapshot
 from leaderboard.pages.kept import MARKS, is_being_made
-from leaderboard.pages.marks import Beyond, Mark, marks_with
+from leaderboard.pages.marks import Mark, marks_with
 from leaderboard.pages.page import ElsewhereError, NoNumbersError, NotReadyError, Page, Panel
 from leaderboard.pages.table_html import data_table
 from leaderboard.snapshots import freshness
@@ -63,7 +64,7 @@ class Published:
         return cls(study, snapshot, freshness.behind(study, snapshot), None)
 
 
-def routes(address: str, name: str, read: Reader, *beyond: Beyond, opens: bool = False) -> list[URLPattern]:
+def routes(address: str, name: str, read: Reader, *beyond: Subquery, opens: bool = False) -> list[URLPattern]:
     """A page, its state, and its panels as table, CSV and Plotly's JSON.
 
     ``beyond`` is what the page shows besides what the marks of all pages tell. With ``opens`` the snapshot
@@ -209,11 +210,13 @@ def _figure(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
     return JsonResponse(panel.figure)
 
 
-def published(view: View, *beyond: Beyond, opens: bool = False) -> View:
+def published(view: View, *beyond: Subquery, opens: bool = False) -> View:
     """A view for those who may see the study; 304 where the browser has it, kept for everybody."""
     marks = marks_with(*beyond)
 
-    def etag(request: HttpRequest, now: Published, **place: Any) -> str:
+    def etag(request: HttpRequest, now: Published, **place: Any) -> str | None:
+        if now.snapshot is None:  # the page tells how its computation goes
+            return None
         return _etag(request, marks.of(now.study.slug), now.behind)
 
     conditional = condition(etag_func=etag)(view)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from django.db.models import Count, OuterRef, QuerySet
+from django.db.models import Count, Max, OuterRef, QuerySet
 from django.utils import timezone
 
 from arena.data.export import pair_sides
 from arena.files.writing import Row, Table, Type
 from arena.models import Pair, Rater, Study
 from leaderboard.models import ErrorTags, InstanceTag
-from leaderboard.pages.marks import digests, newest
+from leaderboard.pages.marks import newest, summary
 
 USUAL: Final = ("surface", "overlooked context", "counting", "wrong fact", "other")
 MOST: Final = 20
@@ -98,16 +98,10 @@ def rows(study: Study) -> Iterator[Row]:
         yield {"judge": slug, **sides.get(pair, {}), "tag": name, "created_at": at}
 
 
-def tags_now() -> Any:
-    """What pages show of tags beside any snapshot."""
-    return digests(InstanceTag.objects.filter(pair__prompt__study=OuterRef("pk")), "pk", "created_at")
+_ALL: Final = InstanceTag.objects.filter(pair__prompt__study=OuterRef("pk"))
 
-
-def tags_offered() -> Any:
-    return newest(ErrorTags, "names")
-
-
-TAGS_NOW: Final = (tags_now, tags_offered)
+TAGS_NOW: Final = (summary(_ALL, Count("pk")), summary(_ALL, Max("created_at")), newest(ErrorTags, "names"))
+"""What pages show of tags beside any snapshot."""
 
 
 def _of(study: Study) -> QuerySet[InstanceTag]:

@@ -6,7 +6,7 @@ import pytest
 from django.apps import apps
 from django.db import IntegrityError
 
-from arena.models import Comparison, Pair, Rater
+from arena.models import Comparison, Pair, Rater, StudyEvent
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeRun, Panel
 from judging.panels import services
@@ -149,6 +149,8 @@ def test_the_first_verdict_fixes_members_and_rule(panel: Panel, judges: list[Jud
         services.configure_panel(panel, "Panel", "mean", judges, active=True)
     renamed = services.configure_panel(panel, "Renamed", "majority", judges, active=False)
     assert (renamed.rater.name, renamed.active) == ("Renamed", False)
+    note = "Panel panel saved: Renamed; majority of judge-a, judge-b, judge-c; inactive."
+    assert StudyEvent.objects.latest("pk").note == note
     assert services.convene(panel.pk) == 0
 
 

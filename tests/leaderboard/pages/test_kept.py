@@ -12,8 +12,13 @@ from django.middleware.csrf import get_token
 from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 
-from arena.models import Contestant, Study
+from arena.audit.recording import record
+from arena.models import Contestant, Study, StudyEvent
 from arena.people.anonymising import anonymise
+from arena.studies.changes import store
+from arena.studies.lifecycle import decide
+from judging.judges.services import configure_judge
+from judging.panels.services import create_panel
 from leaderboard.models import Snapshot
 from leaderboard.pages import kept
 from leaderboard.pages.marks import Marks
@@ -154,12 +159,22 @@ def test_a_cookie_of_a_form_does_not_matter(client, made):
     assert queries(client, BOARD) == 1
 
 
+def renamed(study, name):
+    study.name = name
+    assert store(study, factories.make_user(is_staff=True), ["name"]) == ["name"]
+
+
 def changes(made):
+    judges = [factories.make_judge() for _ in range(2)]
+    wanted = factories.judge_with(max_tokens=7)
     yield "a snapshot", lambda: services.refresh(made.study)
-    yield "a name", lambda: Study.objects.filter(pk=made.study.pk).update(name="Renamed")
+    yield "a name", lambda: renamed(made.study, "Renamed")
     yield "a judge", lambda: factories.make_judge(slug="new")
+    yield "a setting of a judge", lambda: configure_judge(judges[0], "Changed", wanted)
+    yield "a panel", lambda: create_panel("panel", "Panel", "majority", judges)
     yield "a model", lambda: [Contestant.objects.update(organisation="Lab"), made.study.touch()]
-    yield "the close", lambda: Study.objects.filter(pk=made.study.pk).update(closed_at=made.study.created_at)
+    yield "the close", lambda: decide(made.study, StudyEvent.Kind.CLOSED, None)
+    yield "a rating, now that it is closed", lambda: made.rate("alpha", "beta", 1)
 
 
 @pytest.mark.both_databases
@@ -168,14 +183,24 @@ def test_what_changes_shows_at_once_also_where_another_process_changed_it(client
     for what, change in changes(made):
         for address in addresses:
             client.get(address)
-        made.rate("alpha", "beta", 3)
+        if not made.study.is_closed:
+            made.rate("alpha", "beta", 3)
+        record(StudyEvent.Kind.SIGN_IN_FAILED, None)
         for address in addresses:
-            assert queries(client, address) == 1, "a rating alone changes nothing that is published"
+            assert queries(client, address) == 1, "that changes nothing that is published"
         change()
         for address in addresses:
             assert queries(client, address) > 1, what
     assert "Renamed" in text(client.get(BOARD))
     assert "Renamed" in text(client.get("/"))
+
+
+def test_a_line_of_the_log_counts_that_is_stored_after_a_later_one(made):
+    first = record(StudyEvent.Kind.JUDGE, None).pk
+    StudyEvent.objects.create(pk=first + 2, kind=StudyEvent.Kind.JUDGE)
+    before = Marks().of("small")
+    StudyEvent.objects.create(pk=first + 1, kind=StudyEvent.Kind.JUDGE)
+    assert Marks().of("small") != before
 
 
 def test_a_comment_that_its_writer_removes_is_gone_at_once(client, made):
@@ -201,7 +226,7 @@ def test_what_changes_while_a_page_is_rendered_is_not_kept(client, made, monkeyp
 
     def slowly(study):
         found = read(study)
-        Study.objects.filter(pk=study.pk).update(name="Renamed meanwhile")
+        renamed(Study.objects.get(pk=study.pk), "Renamed meanwhile")
         return found
 
     with monkeypatch.context() as patch:

@@ -4,12 +4,12 @@ import json
 
 import pytest
 import yaml
-from django.utils import timezone
 
 from arena.api.auth import issue_token
 from arena.models import Membership, Role
 from leaderboard.models import Release
 from leaderboard.refreshing import services as snapshots
+from leaderboard.releases.services import correct
 from tests import factories
 from tests.leaderboard.releases.releasing import make_board, release
 
@@ -102,7 +102,7 @@ def test_a_correction_changes_the_etag(made, client):
     path = "/studies/made/releases/1/"
     tag = client.get(path)["ETag"]
     assert client.get(path, headers={"If-None-Match": tag}).status_code == 304
-    Release.objects.update(doi="10.5281/zenodo.7", corrected_at=timezone.now())
+    assert correct(1, made.study, "10.5281/zenodo.7", "", factories.make_user(is_staff=True))
     again = client.get(path, headers={"If-None-Match": tag})
     assert again.status_code == 200
     assert "https://doi.org/10.5281/zenodo.7" in again.content.decode()
