@@ -143,12 +143,14 @@ def test_what_dead_processes_and_deleted_studies_left_is_removed(made, client, t
     close(made)
     folder = tmp_path / "bundles"
     folder.mkdir()
-    old, new, gone = (folder / name for name in (".1-1.zip.aa.part", ".1-1.zip.bb.part", "999999-1-1-1.zip"))
-    for path in (old, new, gone):
+    own = made.study.pk
+    names = f"{own}.1.zip.aa.part", f"{own}.1.zip.bb.part", "999999.1.zip", f"{own}-1-1-1.zip"
+    old, new, gone, before = (folder / name for name in names)
+    for path in (old, new, gone, before):
         path.write_bytes(b"x")
     os.utime(old, (0, 0))
     client.get(f"{PAGE}bundle.zip")
-    assert (old.exists(), new.exists(), gone.exists()) == (False, True, False)
+    assert [path.exists() for path in (old, new, gone, before)] == [False, True, False, False]
 
 
 def test_one_bundle_is_packed_at_a_time_and_none_while_the_board_is_behind(made, client):

@@ -1,9 +1,5 @@
 """What was kept of earlier reads spares reading it, and never shows: every read equals one of everything."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from django.db import connection
@@ -157,21 +153,6 @@ def test_a_file_with_pickled_objects_or_a_folder_that_cannot_be_written(made, tm
     path = kept.path_of(made.study, columns.KEPT)
     np.savez(path, rows=np.array([object()], dtype=object), origin=np.array("x"))
     assert same(read(made.study), expected)
-
-
-@pytest.mark.both_databases(False)
-def test_what_dead_processes_and_deleted_studies_left_is_removed(made, tmp_path):
-    folder = tmp_path / "columns"
-    folder.mkdir()
-    done = subprocess.Popen([sys.executable, "-c", ""])
-    done.wait()
-    left = [folder / f"{made.study.pk}.{done.pid}.part", folder / "999999.ratings.npz"]
-    left.append(folder / f"{made.study.pk}.npz")
-    at_work = folder / f"{made.study.pk}.{os.getppid()}.part"
-    for path in (*left, at_work):
-        path.write_bytes(b"")
-    read(made.study)
-    assert [path.exists() for path in (*left, at_work)] == [False, False, False, True]
 
 
 def test_small_studies_leave_no_file(made, monkeypatch, tmp_path):
