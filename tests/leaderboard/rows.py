@@ -1,10 +1,11 @@
 """Small studies made by hand, for the tests of the leaderboard."""
 
+from collections import Counter
 from contextlib import contextmanager
 
 import pytest
 
-from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
+from arena.models import Completion, Contestant, Pair, Prompt, Rater, Study
 from leaderboard.refreshing import services
 from tests import factories
 
@@ -29,6 +30,9 @@ class HandMade:
             factories.make_prompt(study=self.study, category=category) for category in categories
         ]
         self.person: Rater = factories.make_rater(name="Ada")
+        self._completions: dict[tuple[str, int], Completion] = {}
+        self._shown: dict[tuple[str, str, int], tuple[Pair, bool]] = {}
+        self._repeats = Counter[tuple[int, int, bool]]()
 
     def change(self, **columns):
         """Store other settings of the study."""
@@ -40,10 +44,13 @@ class HandMade:
         return factories.make_rater(kind="judge", slug=slug, name=slug.upper(), **overrides)
 
     def completion(self, name, prompt):
-        found = Completion.objects.filter(prompt=prompt, contestant=self.contestants[name]).first()
-        return found or factories.make_completion(
-            prompt=prompt, contestant=self.contestants[name], turns=[f"Answer of {name}"]
-        )
+        if (name, prompt.pk) not in self._completions:
+            about = {"prompt": prompt, "contestant": self.contestants[name]}
+            found = Completion.objects.filter(**about).first()
+            self._completions[name, prompt.pk] = found or factories.make_completion(
+                **about, turns=[f"Answer of {name}"]
+            )
+        return self._completions[name, prompt.pk]
 
     def pair(self, one, other, prompt=0):
         about = self.prompts[prompt]
@@ -53,9 +60,13 @@ class HandMade:
 
     def rate(self, shown_first, shown_second, rating, **overrides):
         """A comparison of two contestants as they were shown; ``rating`` None needs a ``reason``."""
-        pair = self.pair(shown_first, shown_second, overrides.pop("prompt", 0))
-        swapped = pair.second.contestant_id == self.contestants[shown_first].pk
+        place = shown_first, shown_second, overrides.pop("prompt", 0)
+        if place not in self._shown:
+            pair = self.pair(*place)
+            self._shown[place] = pair, pair.second.contestant_id == self.contestants[shown_first].pk
+        pair, swapped = self._shown[place]
         rater = overrides.pop("rater", self.person)
-        repeat = Comparison.objects.filter(rater=rater, pair=pair, swapped=swapped).count()
-        given = {"pair": pair, "rater": rater, "swapped": swapped, "rating": rating, "repeat": repeat}
+        given = {"pair": pair, "rater": rater, "swapped": swapped, "rating": rating}
+        given["repeat"] = self._repeats[rater.pk, pair.pk, swapped]
+        self._repeats[rater.pk, pair.pk, swapped] += 1
         return factories.make_comparison(**{**given, **overrides})
