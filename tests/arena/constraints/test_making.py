@@ -55,12 +55,12 @@ def tales() -> Material:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_second_checker_agrees_with_a_thousand_pairs(kind: str, tales: Material) -> None:
-    found = Made(made(tales, [kind], 1000, 5))
+def test_a_second_checker_agrees_with_every_pair(kind: str, tales: Material) -> None:
+    found = Made(made(tales, [kind], 200, 5))
     assert found.said == []
     sides = Counter((label.subset, label.gold) for label in found.gold)
     subsets = ["base-9", "base-10"] if kind == "sum" else [kind]
-    assert sides == {(subset, side): 500 for subset in subsets for side in OPPOSITE}
+    assert sides == {(subset, side): 100 for subset in subsets for side in OPPOSITE}
     assert len(found.prompts) == len(found.gold)
     for label in found.gold:
         prompt = found.prompts[label.prompt]

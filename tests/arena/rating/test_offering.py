@@ -207,10 +207,10 @@ def test_without_pairs_made_for_it_gold_pairs_are_checks(monkeypatch: pytest.Mon
 @pytest.mark.both_databases(False)
 def test_the_control_share_of_an_adaptive_study_is_marked(study: Study, rater: Rater) -> None:
     assert not any(each.is_random for each in rate_all(study, rater))
-    adaptive = make.make_small_study(prompts=12, contestants=4, pairing="adaptive", control_share=0.25)
+    adaptive = make.make_small_study(prompts=6, contestants=4, pairing="adaptive", control_share=0.25)
     done = rate_all(adaptive, make.make_member(adaptive))
-    assert len(done) == 72
-    low, high = binom.interval(0.9999, 72, 0.25)
+    assert len(done) == 36
+    low, high = binom.interval(0.9999, 36, 0.25)
     assert low <= sum(each.is_random for each in done) <= high
 
 

@@ -234,7 +234,7 @@ def test_people_who_failed_the_training_are_not_counted_on() -> None:
     assert said(study) == "Each pair needs 1 person; none counts yet. Invite 1"
 
 
-@pytest.mark.parametrize("seed", range(14))
+@pytest.mark.parametrize("seed", range(7))
 def test_what_nobody_can_give_is_what_is_left_when_everybody_has_rated_all_they_get(seed: int) -> None:
     """Studies by chance: people who skip, are left out or paused, names that are shown, several tasks."""
     rng = random.Random(seed)

@@ -81,13 +81,13 @@ def test_other_gaps_and_raters_worked_out_from_the_variance_of_a_prompt(client, 
         "50",
         "100",
     ]
+    had, now, n = hand["prompts"], hand["raters"], np.arange(200_000)
+    quantiles = student.ppf(0.975, had + n - 1) + norm.ppf(0.8)
     for row, gap in zip(rows, plan["gaps"], strict=True):
         for raters in (1, 2, 3, 5):
-            had, now = hand["prompts"], hand["raters"]
-            n = np.arange(200_000)
             own, old = (plan["variance"]["between"] + within / each for each in (raters, now))
             variance = (had * now**2 * old + n * raters**2 * own) / (had * now + n * raters) ** 2
-            target = (gap["gap"] / (student.ppf(0.975, had + n - 1) + norm.ppf(0.8))) ** 2
+            target = (gap["gap"] / quantiles) ** 2
             needed = int(np.argmax(variance <= target * (1 + 1e-9)))
             seen = gap["measured"] and gap["gap"] > hand["half_width"]
             needed *= not seen

@@ -125,7 +125,7 @@ class TestByHand:
 
     @pytest.mark.parametrize("prompts", [5, 20])
     def test_a_judge_that_throws_coins_is_seldom_said_to_help(self, prompts):
-        found = [simulated(JUDGES["useless"], Design(rated=prompts, judged=60), seed) for seed in range(200)]
+        found = [simulated(JUDGES["useless"], Design(rated=prompts, judged=60), seed) for seed in range(100)]
         assert np.mean([each.power_low > 0 for each in found]) < 0.06
         gained = [each.effective_votes_overall > 1.001 * each.counts.human_pairs for each in found]
         assert np.mean(gained) > 0.3

@@ -56,11 +56,11 @@ class TestHowMany:
 @pytest.mark.parametrize("k", [8.0, 32.0, 64.0])
 @pytest.mark.parametrize("ratings", [PUBLISHED, tuple(np.linspace(700, 1300, 12)), (1000.0, 1350.0)])
 def test_the_last_games_have_the_ratings_of_the_whole_round(k, ratings):
-    """Twenty runs through games in random order, each beside the same run cut to what is remembered."""
+    """Six runs through games in random order, each beside the same run cut to what is remembered."""
     games = simulated_games(50_000 // len(ratings) ** 2 * (32 // int(min(k, 32))), ratings, tie_share=0.2)
     last = remembered(games, k=k)
     assert last < len(games)
-    for seed in range(20):
+    for seed in range(6):
         order = np.random.default_rng(seed).permutation(len(games))
         whole, cut = (
             sequential_elo(games.a[some], games.b[some], games.score[some], len(ratings), k=k)
@@ -89,13 +89,13 @@ def test_rounds_cut_short_do_not_depend_on_blocks_or_threads(monkeypatch, option
 
 @pytest.mark.parametrize("clustered", [False, True])
 def test_intervals_are_those_of_whole_rounds_but_for_chance(monkeypatch, clustered):
-    """Other draws of the same distribution: means and spreads of 1500 rounds within their standard errors."""
+    """Other draws of the same distribution: means and spreads of 500 rounds within their standard errors."""
     games = clustered_games()
     assert 2 * remembered(games) < len(games) // 2
     arguments, cluster = (games.a, games.b, games.score, 4), games.cluster if clustered else None
-    cut = bootstrap_elo(*arguments, rounds=1500, cluster=cluster).samples
+    cut = bootstrap_elo(*arguments, rounds=500, cluster=cluster).samples
     monkeypatch.setattr(module, "games_remembered", lambda *_: len(games))
-    whole = bootstrap_elo(*arguments, rounds=1500, cluster=cluster).samples
+    whole = bootstrap_elo(*arguments, rounds=500, cluster=cluster).samples
     spread = whole.std(axis=0)
-    assert np.abs(cut.mean(axis=0) - whole.mean(axis=0)).max() < 5 * (2 / 1500) ** 0.5 * spread.max()
-    assert cut.std(axis=0) == pytest.approx(spread, rel=5 / 1500**0.5)
+    assert np.abs(cut.mean(axis=0) - whole.mean(axis=0)).max() < 5 * (2 / 500) ** 0.5 * spread.max()
+    assert cut.std(axis=0) == pytest.approx(spread, rel=5 / 500**0.5)

@@ -45,7 +45,7 @@ class TestPools:
     @pytest.mark.parametrize("long", [8, 2])
     def test_late_games_are_drawn_without_return_and_equally_likely(self, monkeypatch, crossed, long):
         monkeypatch.setattr(elo_bootstrap, "_LONG", long)
-        drawn = copies(range(20_000), crossed)
+        drawn = copies(range(5_000), crossed)
         some = np.flatnonzero(drawn.sum(axis=1) > 8)
         played, drawn = np.array(pools(some, 4, crossed=crossed)), drawn[some]
         times = np.array([np.bincount(row, minlength=len(CLUSTER)) for row in played])

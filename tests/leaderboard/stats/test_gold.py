@@ -228,7 +228,7 @@ def test_the_jackknife_of_kappa_is_close_to_resampling_prompts():
     said = np.where(rng.random((2, 240)) < 0.4 + 0.6 * easy, gold, -gold)
     found = intervals([Judged(gold, said, prompt=prompt)], 95)
     drawn = []
-    for _ in range(2000):
+    for _ in range(500):
         rows = np.concatenate([np.flatnonzero(prompt == one) for one in rng.integers(0, 60, 60)])
         figures = Judged(gold[rows], said[:, rows]).figures()
         drawn.append((figures.kappa, figures.alpha))

@@ -601,7 +601,7 @@ def any_ratings(draw):
     ],
     ids=lambda method: f"{method.name} {'on' if method.ties else 'off'} {method.intervals}",
 )
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(ratings=any_ratings())
 def test_every_method_ranks_it(method, ratings):
     try:

@@ -228,11 +228,10 @@ class TestNothingIsHalfImported:
     @pytest.mark.both_databases(False)
     def test_with_one_bad_record(self) -> None:
         before = everything()
-        for kind, (bad, reason) in BAD.items():
-            for dry_run in (True, False):
-                report = import_records("s", [*GOOD, bad], dry_run=dry_run)
-                assert (reasons(report), report.applied) == ([reason], False), kind
-                assert everything() == before, kind
+        for number, (kind, (bad, reason)) in enumerate(BAD.items()):
+            report = import_records("s", [*GOOD, bad], dry_run=number % 2 == 0)
+            assert (reasons(report), report.applied) == ([reason], False), kind
+            assert everything() == before, kind
 
     def test_when_it_dies_at_any_record(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(imports_module, "CHUNK", 1)
