@@ -132,7 +132,7 @@ def _row(own: Opinions, first: str, second: str, method: Method) -> dict[str, An
     duel, level = Duel.of(own, first, second, method, None), method.interval
     won, tied = int((duel.score == 1.0).sum()), int((duel.score == 0.5).sum())
     number = prompt_numbers(duel.prompt, len(duel))
-    of_prompt = sums(number, duel.score), sums(number, np.ones(len(duel)))
+    of_prompt = sums(number, duel.score), sums(number)
     share = share_estimate(*of_prompt, level)
     row = {
         "games": len(duel),

@@ -27,7 +27,7 @@ from leaderboard.snapshots.rows import Rows
 from leaderboard.snapshots.settings import Counts, Scope, Setting, one_of
 from leaderboard.snapshots.standings import standings
 from leaderboard.stats.checks import IntArray, StatsError
-from leaderboard.stats.clustered_means import Estimate, mean_estimate, prompt_numbers, share_estimate, sums
+from leaderboard.stats.clustered_means import Estimate, mean_over_prompts, share_over_prompts
 from leaderboard.stats.flips import repeats, shift, shift_in_both_orders
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.position_bias import place_worth
@@ -186,7 +186,7 @@ def unscored(asked: Opinions, level: float) -> dict[str, Any]:
     rows = asked.rows
     without = ~asked.scored
     reasons = Counter(reason.decode() for reason in rows["reason"][without].tolist())
-    share = _share(without, rows["prompt"], level)
+    share = share_over_prompts(without, rows["prompt"], level)
     return {
         "answers": len(rows),
         "unscored": int(without.sum()),
@@ -226,9 +226,9 @@ def controls(
     return {
         "n": len(own),
         "prompts": len(np.unique(own["prompt"])),
-        **_with_ends("shift", _mean(lean, own["prompt"], level), -1.0),
-        **_with_ends("distance", _mean(np.abs(lean), own["prompt"], level), 0.0),
-        **_with_ends("sided", _share(sided, own["prompt"], level)),
+        **_with_ends("shift", mean_over_prompts(lean, own["prompt"], level), -1.0),
+        **_with_ends("distance", mean_over_prompts(np.abs(lean), own["prompt"], level), 0.0),
+        **_with_ends("sided", share_over_prompts(sided, own["prompt"], level)),
     }
 
 
@@ -252,10 +252,10 @@ def expectation(
     return {
         "n": len(rows),
         "prompts": len(np.unique(prompt)),
-        **_with_ends("difference", _mean(wanted - sampled, prompt, level)),
-        **_with_ends("distance", _mean(np.abs(wanted - sampled), prompt, level), 0.0),
-        **_with_ends("shift", _mean(wanted, prompt, level), -1.0),
-        **_with_ends("same_side", _share(agree, prompt[sided], level)),
+        **_with_ends("difference", mean_over_prompts(wanted - sampled, prompt, level)),
+        **_with_ends("distance", mean_over_prompts(np.abs(wanted - sampled), prompt, level), 0.0),
+        **_with_ends("shift", mean_over_prompts(wanted, prompt, level), -1.0),
+        **_with_ends("same_side", share_over_prompts(agree, prompt[sided], level)),
     }
 
 
@@ -266,16 +266,6 @@ def _columns(
         rows[name].astype(np.int64) for name in ("pair", "rater", "prompt", "swapped", "rating", "points")
     )
     return pair, rater, prompt, swapped, rating, points
-
-
-def _mean(values: npt.NDArray[Any], prompt: npt.NDArray[Any], level: float) -> Estimate:
-    numbers = prompt_numbers(prompt, len(values))
-    return mean_estimate(sums(numbers, values), sums(numbers, np.ones(len(values))), level)
-
-
-def _share(yes: npt.NDArray[Any], prompt: npt.NDArray[Any], level: float) -> Estimate:
-    numbers = prompt_numbers(prompt, len(yes))
-    return share_estimate(sums(numbers, yes.astype(np.float64)), sums(numbers, np.ones(len(yes))), level)
 
 
 def _with_ends(name: str, found: Estimate, least: float | None = None) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from arena.models import Comparison, Pair, Prompt, Purpose, Rater, Study
 from arena.models.querysets import left_out_raters
 from leaderboard.snapshots import columns
 from leaderboard.stats.clustered_means import Estimate
-from leaderboard.stats.intervals import Share, exact_share, wilson_share
+from leaderboard.stats.intervals import exact_share
 from leaderboard.stats.rater_quality import (
     ALPHA,
     Consistency,
@@ -31,6 +31,7 @@ from leaderboard.stats.rater_quality import (
     speed,
     with_others,
 )
+from leaderboard.stats.shares import Share, wilson_share
 from leaderboard.stats.verdicts import verdicts
 
 Rows = npt.NDArray[Any]

@@ -8,8 +8,8 @@ from leaderboard.pages.format import seconds, signed, whole_percent
 from leaderboard.pages.units import Cell
 from leaderboard.quality.measures import FEWEST, Figures
 from leaderboard.stats.clustered_means import Estimate
-from leaderboard.stats.intervals import Share
 from leaderboard.stats.rater_quality import Speed, WithOthers
+from leaderboard.stats.shares import Share
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,6 @@ from leaderboard.quality.measures import (
 )
 from leaderboard.quality.table import NOTHING, Shown, share, shown_agreement, shown_speed
 from leaderboard.snapshots.columns import fetched
-from leaderboard.stats.intervals import Share, wilson_share
 from leaderboard.stats.rater_quality import (
     Apart,
     Speed,
@@ -34,6 +33,7 @@ from leaderboard.stats.rater_quality import (
     speed,
     with_others,
 )
+from leaderboard.stats.shares import Share, wilson_share
 
 YES, NO, UNKNOWN = 1, -1, 0
 

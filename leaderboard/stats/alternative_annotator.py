@@ -19,8 +19,8 @@ import numpy.typing as npt
 from scipy.special import stdtr
 
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
-from leaderboard.stats.clustered_means import prompt_numbers, sums
-from leaderboard.stats.multiplicity import benjamini_yekutieli
+from leaderboard.stats.clustered_means import prompt_numbers, sum_error, sums
+from leaderboard.stats.p_values import benjamini_yekutieli
 from leaderboard.stats.plain_values import Result
 
 EPSILON: Final = 0.1
@@ -116,11 +116,11 @@ def _by_rater(raters: IntArray) -> Iterator[BoolArray]:
 
 def _p(worse: FloatArray, prompt: IntArray, epsilon: float) -> float:
     """Of the hypothesis that the judge loses by ``epsilon`` or more; ``worse`` is 1, 0 or -1 of each pair."""
-    mean, prompts = float(worse.mean()), int(prompt.max()) + 1
+    mean = float(worse.mean())
     if not worse.std():
         return float(mean >= epsilon)
     apart = sums(prompt, worse - mean)
     if np.abs(apart).max() < 1e-9:  # prompts that happen to be equal do not make pairs certain
-        apart, prompts = worse - mean, len(worse)
-    error = float(np.sqrt(prompts / (prompts - 1.0) * (apart @ apart))) / len(worse)
-    return float(stdtr(prompts - 1.0, (mean - epsilon) / error))
+        apart = worse - mean
+    error = float(sum_error(apart)) / len(worse)
+    return float(stdtr(len(apart) - 1.0, (mean - epsilon) / error))

@@ -12,13 +12,19 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
 
 from leaderboard.stats.anchored_pairs import RatedPairs, balance, check_pairs
-from leaderboard.stats.anchored_result import NO_ERROR, Anchored, Counts, Estimate
+from leaderboard.stats.anchored_result import NO_ERROR, Anchored, Counts, Points
 from leaderboard.stats.bradley_terry import CENTRE, POINTS_PER_UNIT, BradleyTerryLikelihood
-from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError, ParameterError
-from leaderboard.stats.intervals import bounds
+from leaderboard.stats.checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    NoGamesError,
+    ParameterError,
+    check_level,
+)
+from leaderboard.stats.intervals import student_reach
 from leaderboard.stats.newton import climb
 from leaderboard.stats.pair_table import PairTable, connected_components
 
@@ -180,7 +186,7 @@ def anchored(
 
 def anchor_pairs(pairs: RatedPairs, *, interval: float = 95.0, power: float | None = None) -> Anchored:
     """``anchored`` for pairs made by ``rated_pairs``."""
-    tail = bounds(interval)[1] / 100.0
+    check_level(interval)
     if power is not None and not 0.0 <= power <= 1.0:
         raise ParameterError(f"power is {power}; it must be between 0 and 1")
     component, kept, left_out = _within_reach(pairs)
@@ -196,9 +202,9 @@ def anchor_pairs(pairs: RatedPairs, *, interval: float = 95.0, power: float | No
     judge_fit, judged = _judge_alone(equation, used)
     each, overall = _worth(equation, fit, component >= 0)
     counts = _counts(used, left_out)
-    people = _Spread(counts.human_prompts, tail, component >= 0)
+    people = _Spread(counts.human_prompts, interval, component >= 0)
     reach = error * people.reach
-    judge = _Spread(counts.judged_prompts, tail, judged)
+    judge = _Spread(counts.judged_prompts, interval, judged)
     return Anchored(
         best=people.around(CENTRE, fit),
         human=people.around(CENTRE, human_fit),
@@ -233,22 +239,22 @@ class _Spread:
     """Turns solutions that rest on so many prompts into estimates for the contestants shown."""
 
     prompts: int
-    tail: float
+    level: float
     shown: BoolArray
 
-    def around(self, centre: float, solution: Solution | None) -> Estimate:
+    def around(self, centre: float, solution: Solution | None) -> Points:
         if solution is None:
             nothing = np.full(len(self.shown), np.nan)
-            return Estimate(nothing, nothing, nothing, nothing)
+            return Points(nothing, nothing, nothing, nothing)
         value = np.where(self.shown, solution.theta * POINTS_PER_UNIT + centre, np.nan)
         error = np.where(self.shown, self._standard_error(solution.influence), np.nan)
         reach = error * self.reach
-        return Estimate(value, error, value - reach, value + reach, solution.prior)
+        return Points(value, error, value - reach, value + reach, solution.prior)
 
     @property
     def reach(self) -> float:
         """From an estimate to an end of its interval, in standard errors."""
-        return float(stdtrit(max(self.prompts - 1, 1), self.tail))
+        return student_reach(max(self.prompts, 2), self.level)
 
     def _standard_error(self, influence: FloatArray) -> FloatArray:
         if self.prompts < 2:

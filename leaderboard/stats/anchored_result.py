@@ -17,7 +17,7 @@ NO_ERROR: Final = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Points:
     """Points, their standard error and interval, each (contestants,); NaN where there is none."""
 
     value: FloatArray
@@ -49,10 +49,10 @@ class Counts:
 class Anchored:
     """Human-anchored strengths, (contestants,); NaN for a contestant nobody rated."""
 
-    best: Estimate  # the anchored strengths
-    human: Estimate  # by people alone
-    judge: Estimate  # by the judge alone
-    bias: Estimate  # judge less best
+    best: Points  # the anchored strengths
+    human: Points  # by people alone
+    judge: Points  # by the judge alone
+    bias: Points  # judge less best
     power: float  # from 0 to 1: how much the judge was used
     power_low: float  # ends of the interval of the best power; NaN where not known
     power_high: float

@@ -15,11 +15,18 @@ from typing import Final, Self
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.stats.bootstrap import ROUNDS, Bootstrap, check_count, check_run, choose_threads, refit
+from leaderboard.stats.bootstrap import (
+    ROUNDS,
+    Bootstrap,
+    check_count,
+    check_run,
+    choose_threads,
+    refit,
+    rounds_together,
+)
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError
 from leaderboard.stats.games import Games, make_games
 from leaderboard.stats.newton import Likelihood, Reference
-from leaderboard.stats.outcome_weights import rounds_together
 from leaderboard.stats.pair_table import PairTable
 
 SCALE: Final = 400.0

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError, check_length, numbers
-from leaderboard.stats.clustered_means import Estimate, prompt_numbers, share_estimate, sums
+from leaderboard.stats.clustered_means import Estimate, prompt_numbers, share_over_prompts
 from leaderboard.stats.plain_values import Result
 
 BINS: Final = 10
@@ -57,7 +57,7 @@ def _bins(said: FloatArray, right: FloatArray, prompt: IntArray, level: float) -
     number = np.clip(np.ceil((said * BINS).round(9)).astype(np.int64) - 1, 0, BINS - 1)
     for one in np.unique(number).tolist():
         own = number == one
-        share = share_estimate(sums(prompt[own], right[own]), sums(prompt[own], np.ones(own.sum())), level)
+        share = share_over_prompts(right[own], prompt[own], level)
         yield ConfidenceBin(one / BINS, (one + 1) / BINS, float(said[own].mean()), share)
 
 

@@ -1,4 +1,4 @@
-"""Errors about input, and checks: whole numbers, columns of numbers, labels."""
+"""Errors about input, and checks: whole numbers, levels, columns of numbers, labels."""
 
 import operator
 from typing import Any, Final
@@ -64,6 +64,14 @@ def whole_number(name: str, value: Any) -> int:
         return operator.index(value)
     except TypeError as error:
         raise ParameterError(f"{name} is {value!r}; it must be a whole number") from error
+
+
+def check_level(interval: float, name: str = "interval") -> float:
+    """The level of a central interval in percent; raises ParameterError outside 0..100."""
+    # What rounds to 0 or 100 is neither, here and where it is written.
+    if not (0.0 < 1.0 - interval / 100.0 < 1.0 and 0.0 < float(f"{interval:g}") < 100.0):
+        raise ParameterError(f"{name} is {interval}; it must be a percentage between 0 and 100")
+    return float(interval)
 
 
 def column(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError
-from leaderboard.stats.intervals import student_reach, wilson
+from leaderboard.stats.intervals import fisher_ends, student_reach
 from leaderboard.stats.plain_values import Result
+from leaderboard.stats.shares import wilson
 
 # A smaller standard error is rounding: prompts cancel exactly where both orders were asked.
 _NO_ERROR: Final = 1e-9
@@ -55,8 +56,29 @@ def prompt_numbers(prompt: npt.ArrayLike, length: int) -> IntArray:
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-def sums(numbers: IntArray, values: FloatArray) -> FloatArray:
+def sums(numbers: IntArray, values: npt.ArrayLike | None = None) -> FloatArray:
+    """The sum of each prompt, or how often it comes."""
     return np.bincount(numbers, weights=values).astype(np.float64)
+
+
+def mean_over_prompts(values: npt.ArrayLike, prompt: npt.ArrayLike, level: float = 95.0) -> Estimate:
+    """The mean of observations of these prompts, as of ``mean_estimate``."""
+    number = prompt_numbers(prompt, np.size(values))
+    return mean_estimate(sums(number, values), sums(number), level)
+
+
+def share_over_prompts(
+    won: npt.ArrayLike, prompt: npt.ArrayLike, level: float = 95.0, among: npt.ArrayLike | None = None
+) -> Estimate:
+    """The share of observations of these prompts, ``among`` some where not all count."""
+    number = prompt_numbers(prompt, np.size(won))
+    return share_estimate(sums(number, won), sums(number, among), level)
+
+
+def sum_error(of_units: FloatArray) -> Any:
+    """The standard error of a sum over independent units, from what each adds (Liang and Zeger 1986)."""
+    units = len(of_units)
+    return np.sqrt(units / (units - 1.0) * (of_units**2).sum(axis=0))
 
 
 def mean_estimate(total: FloatArray, count: FloatArray, level: float) -> Estimate:
@@ -105,8 +127,7 @@ def mean_of_coefficients(
     if math.isnan(error) or error < _NO_ERROR or abs(mean) > 1.0 - _NO_ERROR:
         return Estimate(int(n), int(prompts), None if math.isnan(mean) else mean)
     reach = student_reach(int(prompts), level) * error / (1.0 - mean**2)
-    low, high = np.tanh([np.arctanh(mean) - reach, np.arctanh(mean) + reach]).tolist()
-    return Estimate(int(n), int(prompts), mean, low, high)
+    return Estimate(int(n), int(prompts), mean, *fisher_ends(mean, reach))
 
 
 def _coefficient(

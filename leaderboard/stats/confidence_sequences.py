@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, stdtrit
 
-from leaderboard.stats.checks import FloatArray
-from leaderboard.stats.intervals import check_level
+from leaderboard.stats.checks import FloatArray, check_level
 
 # The number of units at which the sequence for estimates is narrowest.
 NARROWEST_AT: Final = 100

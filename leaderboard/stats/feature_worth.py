@@ -10,19 +10,17 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
 
-from leaderboard.stats.checks import FloatArray, IntArray, check_length, numbers
+from leaderboard.stats.checks import FloatArray, IntArray, check_length, check_level, numbers
 from leaderboard.stats.clustered_means import (
     Estimate,
     jackknife_error,
-    mean_estimate,
+    mean_over_prompts,
     prompt_numbers,
-    share_estimate,
-    sums,
+    share_over_prompts,
 )
 from leaderboard.stats.coefficients import pearson, rank_coefficients_of
-from leaderboard.stats.intervals import check_level
+from leaderboard.stats.intervals import fisher_ends, student_reach
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.score_agreement import COEFFICIENTS
 
@@ -107,9 +105,7 @@ def _ends(value: float, left_out: FloatArray, level: float) -> tuple[float | Non
     groups = len(left_out)
     if groups < 2 or not (np.abs([value, *left_out]) < 1.0).all():
         return None, None
-    reach = float(stdtrit(groups - 1, 0.5 + level / 200.0)) * jackknife_error(np.arctanh(left_out))
-    middle = float(np.arctanh(value))
-    return float(np.tanh(middle - reach)), float(np.tanh(middle + reach))
+    return fisher_ends(value, student_reach(groups, level) * jackknife_error(np.arctanh(left_out)))
 
 
 @dataclass(frozen=True)
@@ -142,12 +138,11 @@ def pair_accuracy(
     prompts, side = prompts[told], np.sign(better[told])
     right = 0.5 + 0.5 * np.sign(x[told]) * side
     by_length = 0.5 + 0.5 * np.sign(longer[told]) * side
-    count = sums(prompts, np.ones(len(prompts)))
     return PairAccuracy(
         int(np.count_nonzero(~told)),
-        share_estimate(sums(prompts, right), count, level),
-        share_estimate(sums(prompts, by_length), count, level),
-        mean_estimate(sums(prompts, right - by_length), count, level),
+        share_over_prompts(right, prompts, level),
+        share_over_prompts(by_length, prompts, level),
+        mean_over_prompts(right - by_length, prompts, level),
     )
 
 
@@ -173,5 +168,5 @@ def _bins(x: FloatArray, y: FloatArray, prompt: IntArray, level: float) -> Itera
     number = np.searchsorted(np.unique(edges), x, side="right")
     for one in np.unique(number):
         own = number == one
-        total, count = sums(prompt[own], y[own]), sums(prompt[own], np.ones(own.sum()))
-        yield Bin(float(x[own].min()), float(x[own].max()), mean_estimate(total, count, level))
+        mean = mean_over_prompts(y[own], prompt[own], level)
+        yield Bin(float(x[own].min()), float(x[own].max()), mean)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError
-from leaderboard.stats.clustered_means import Estimate, mean_estimate, prompt_numbers, share_estimate, sums
+from leaderboard.stats.clustered_means import Estimate, mean_over_prompts, share_over_prompts
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.verdicts import TieBand, preference, verdicts
 
@@ -52,8 +52,7 @@ def flips(
     lean = verdicts(ratings, scale, band)
     # In both orders a verdict on the contents has opposite signs, so what is left leans to a place.
     place = lean[one] + lean[other]
-    prompts = prompt_numbers(given[2][one], len(one))
-    share = share_estimate(sums(prompts, place != 0), sums(prompts, np.ones(len(one))), level)
+    share = share_over_prompts(place != 0, given[2][one], level)
     given_as = preference(ratings, scale)
     exact = given_as[one] + given_as[other] == 0
     return Flips(
@@ -106,9 +105,7 @@ def shift_in_both_orders(
 
 def shift(preferences: FloatArray, prompt: IntArray, level: float = 95.0) -> Estimate:
     """The mean of preferences as shown."""
-    numbers = prompt_numbers(prompt, len(preferences))
-    found = mean_estimate(sums(numbers, preferences), sums(numbers, np.ones(len(preferences))), level)
-    return found.clipped(-1.0, 1.0)
+    return mean_over_prompts(preferences, prompt, level).clipped(-1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -146,13 +143,11 @@ def repeats(
     asked = np.stack((pair, rater, swapped.astype(np.int64)))[:, order]
     again = np.flatnonzero((asked[:, 1:] == asked[:, :-1]).all(axis=0))
     before, after = order[again], order[again + 1]
-    numbers = prompt_numbers(prompt[after], len(after))
-    count = sums(numbers, np.ones(len(after)))
     lean, given = verdicts(rating, points, band), preference(rating, points)
     apart = np.abs(given[after] - given[before]) / 2.0
-    exact = share_estimate(sums(numbers, (apart == 0).astype(np.float64)), count, level)
-    same = share_estimate(sums(numbers, (lean[after] == lean[before]).astype(np.float64)), count, level)
-    distance = mean_estimate(sums(numbers, apart), count, level)
+    exact = share_over_prompts(apart == 0, prompt[after], level)
+    same = share_over_prompts(lean[after] == lean[before], prompt[after], level)
+    distance = mean_over_prompts(apart, prompt[after], level)
     return Repeats(
         n=exact.n,
         prompts=exact.prompts,

@@ -18,11 +18,11 @@ from scipy.special import stdtr
 from leaderboard.stats.bootstrap import check_run
 from leaderboard.stats.checks import FloatArray
 from leaderboard.stats.gold import Judged
-from leaderboard.stats.intervals import student_reach, wilson
-from leaderboard.stats.multiplicity import holm
-from leaderboard.stats.paired_shares import mcnemar
+from leaderboard.stats.intervals import student_reach
+from leaderboard.stats.p_values import holm, mcnemar
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.resampling import cluster_draws
+from leaderboard.stats.shares import wilson
 from leaderboard.stats.sums import ratio
 
 ADVERSARIAL: Final = ("Neighbor", "GPTInst", "GPTOut", "Manual")

@@ -7,13 +7,13 @@ from typing import Final
 import numpy as np
 
 from leaderboard.stats.bradley_terry import BradleyTerryFit, bradley_terry
-from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, ParameterError
+from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, ParameterError, check_level
 from leaderboard.stats.clustered_means import Estimate, jackknife_error, share_estimate
 from leaderboard.stats.confidence_sequences import every_look_reach
 from leaderboard.stats.davidson import davidson
 from leaderboard.stats.elo_mean import mean_elo
 from leaderboard.stats.games import Games
-from leaderboard.stats.intervals import check_level, student_reach
+from leaderboard.stats.intervals import student_reach
 from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.sandwich import Sandwich, sandwich
 from leaderboard.stats.separation import difference_errors

@@ -1,25 +1,17 @@
-"""Intervals: levels, percentiles of samples, Student's t around estimates, shares of trials."""
+"""Intervals: percentiles of samples, Student's t around estimates, Fisher's z, exact ones of shares."""
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from leaderboard.stats.checks import FloatArray, ParameterError
+from leaderboard.stats.checks import FloatArray, check_level
+from leaderboard.stats.shares import Share, check_trials
 
 # Percent. Standings keep what depends on the level for each of these.
 LEVELS: Final = (50.0, 80.0, 90.0, 95.0, 99.0)
 # The ends of the intervals of LEVELS, and the median.
 KEPT_PERCENTILES: Final = (0.5, 2.5, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 97.5, 99.5)
-
-
-def check_level(interval: float, name: str = "interval") -> float:
-    """The level of a central interval in percent; raises ParameterError outside 0..100."""
-    # What rounds to 0 or 100 is neither, here and where it is written.
-    if not (0.0 < 1.0 - interval / 100.0 < 1.0 and 0.0 < float(f"{interval:g}") < 100.0):
-        raise ParameterError(f"{name} is {interval}; it must be a percentage between 0 and 100")
-    return float(interval)
 
 
 def bounds(interval: float) -> tuple[float, float]:
@@ -65,29 +57,9 @@ def student_quantiles(
     return np.asarray(rating + np.multiply.outer(reach, standard_error))
 
 
-@dataclass(frozen=True)
-class Share:
-    """A share of trials with its interval; None without a trial."""
-
-    count: int
-    n: int
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
-def wilson_share(count: int, n: int, level: float = 95.0) -> Share:
-    """The share with Wilson's score interval (1927)."""
-    _check(count, n, level)
-    if n == 0:
-        return Share(0, 0)
-    quantile = float(ndtri(0.5 + level / 200.0))
-    return Share(count, n, count / n, *wilson(count / n, n, quantile))
-
-
 def exact_share(count: int, n: int, level: float = 95.0) -> Share:
     """The share with the exact binomial interval of Clopper and Pearson (1934)."""
-    _check(count, n, level)
+    check_trials(count, n, level)
     if n == 0:
         return Share(0, 0)
     tail = (1.0 - level / 100.0) / 2.0
@@ -96,23 +68,15 @@ def exact_share(count: int, n: int, level: float = 95.0) -> Share:
     return Share(count, n, count / n, low, high)
 
 
-def _check(count: int, n: int, level: float) -> None:
-    check_level(level, "level")
-    if not 0 <= count <= n:
-        raise ParameterError(f"count is {count} of {n} trials; it must lie between 0 and their number")
-
-
-def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
-    """Wilson's interval of a share of n observations."""
-    squared = quantile**2 / n
-    middle = (share + squared / 2.0) / (1.0 + squared)
-    reach = quantile / (1.0 + squared) * float(np.sqrt(share * (1.0 - share) / n + squared / (4.0 * n)))
-    return max(0.0, min(share, middle - reach)), min(1.0, max(share, middle + reach))
-
-
 def student_reach(prompts: float, level: float) -> float:
     """How many standard errors an interval of the level in percent reaches to either side."""
     return float(stdtrit(prompts - 1.0, 0.5 + level / 200.0))
+
+
+def fisher_ends(value: float, reach: float) -> tuple[float, float]:
+    """Both ends of the interval of a coefficient that reaches so far on Fisher's scale, z = artanh(r)."""
+    low, high = np.tanh([np.arctanh(value) - reach, np.arctanh(value) + reach]).tolist()
+    return low, high
 
 
 def normal_interval(

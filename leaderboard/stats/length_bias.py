@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, ParameterError, ScoreError
-from leaderboard.stats.clustered_means import prompt_numbers, share_estimate, sums
+from leaderboard.stats.clustered_means import prompt_numbers, share_over_prompts, sum_error, sums
 from leaderboard.stats.intervals import student_reach
 from leaderboard.stats.plain_values import Result
 
@@ -25,7 +25,7 @@ _STEEPEST: Final = 1e6
 
 
 @dataclass(frozen=True)
-class Bin:
+class LengthBin:
     """The share of points won by completions that were so much larger than the other."""
 
     low: int  # inclusive
@@ -36,10 +36,10 @@ class Bin:
     win_low: float | None
     win_high: float | None
 
-    def mirrored(self) -> "Bin":
+    def mirrored(self) -> "LengthBin":
         """The same comparisons seen from the other completion."""
         low, high = (None if end is None else 1.0 - end for end in (self.win_high, self.win_low))
-        return Bin(-self.high, -self.low, -self.middle, self.n, 1.0 - self.win_rate, low, high)
+        return LengthBin(-self.high, -self.low, -self.middle, self.n, 1.0 - self.win_rate, low, high)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class LengthEffect(Result):
     n: int
     prompts: int
     equal: int  # comparisons of equal sizes
-    bins: tuple[Bin, ...]
+    bins: tuple[LengthBin, ...]
     longer_wins: float | None  # share of points, of the others
     longer_low: float | None
     longer_high: float | None
@@ -75,7 +75,7 @@ def length_effect(
     longer = np.where(one > other, points, 1.0 - points)[uneven]  # the points of the larger
     difference, of = np.abs(one - other)[uneven], numbers[uneven]
     doublings = np.abs(np.log2((one + 1.0) / (other + 1.0)))[uneven]
-    share = share_estimate(sums(of, longer), sums(of, np.ones(len(of))), level)
+    share = share_over_prompts(longer, of, level)
     slope, low, high, reason = slope_through_origin(doublings, longer, of, level)
     right = _bins(difference, longer, of, level)
     return LengthEffect(
@@ -115,13 +115,13 @@ def slope_through_origin(
     prompts = int((np.bincount(prompt) > 0).sum())
     if prompts < 2:
         return slope / scale, None, None, None
-    pull = sums(prompt, x * (points - expected))
-    error = float(np.sqrt((pull @ pull) * prompts / (prompts - 1.0))) / curvature
+    pull = sums(prompt_numbers(prompt, len(x)), x * (points - expected))
+    error = float(sum_error(pull)) / curvature
     reach = student_reach(prompts, level) * error
     return slope / scale, (slope - reach) / scale, (slope + reach) / scale, None
 
 
-def _bins(difference: FloatArray, longer: FloatArray, prompt: IntArray, level: float) -> list[Bin]:
+def _bins(difference: FloatArray, longer: FloatArray, prompt: IntArray, level: float) -> list[LengthBin]:
     if not len(difference):
         return []
     ends = np.unique(np.ceil(np.quantile(difference, np.arange(1, BINS + 1) / BINS)))
@@ -130,10 +130,9 @@ def _bins(difference: FloatArray, longer: FloatArray, prompt: IntArray, level: f
     for number, end in enumerate(ends.astype(np.int64).tolist()):
         inside = place == number
         if inside.any():
-            won, of = longer[inside], prompt[inside]
-            share = share_estimate(sums(of, won), sums(of, np.ones(len(of))), level)
-            middle = float(np.median(difference[inside]))
-            found.append(Bin(before + 1, end, middle, share.n, float(won.mean()), share.low, share.high))
+            share = share_over_prompts(longer[inside], prompt[inside], level)
+            middle, rate = float(np.median(difference[inside])), float(longer[inside].mean())
+            found.append(LengthBin(before + 1, end, middle, share.n, rate, share.low, share.high))
             before = end
     return found
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from leaderboard.stats.agreement_estimates import t_intervals
 from leaderboard.stats.agreement_opinions import Measure, Topics, resample
-from leaderboard.stats.checks import FloatArray, IntArray
-from leaderboard.stats.multiplicity import holm
+from leaderboard.stats.checks import FloatArray
+from leaderboard.stats.p_values import holm, mcnemar
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.sums import ratio
 
@@ -72,21 +72,3 @@ def _counts(topics: Topics, one: FloatArray, other: FloatArray) -> FloatArray:
 def _lead(added: FloatArray) -> FloatArray:
     pairs, lead = np.split(added, 2)
     return ratio(lead, pairs)
-
-
-def mcnemar(leads: IntArray) -> float:
-    """Two-sided p, from how many more pairs of each prompt the one alone has right than the other alone.
-
-    By chance either is as far ahead on a prompt: of all ways to turn the signs, the share with a sum at least
-    as far from 0.
-    """
-    sizes, prompts = np.unique(np.abs(leads[leads != 0]), return_counts=True)
-    most = int(sizes @ prompts)
-    # The sum of the leads that fall to the one, from its characteristic function.
-    angle = 2j * np.pi * np.arange(most + 1) / (most + 1)
-    turned = np.prod(
-        [(0.5 + 0.5 * np.exp(size * angle)) ** n for size, n in zip(sizes, prompts, strict=True)], axis=0
-    )
-    share = np.fft.fft(turned * np.ones(most + 1)).real / (most + 1)
-    as_far = np.abs(2 * np.arange(most + 1) - most) >= abs(int(leads.sum()))
-    return float(np.clip(share[as_far].sum(), 2.0 ** (1 - int(prompts.sum())), 1.0))

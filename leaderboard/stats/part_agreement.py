@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats.bootstrap import refit
+from leaderboard.stats.bootstrap import refit, rounds_together
 from leaderboard.stats.bradley_terry import POINTS_PER_UNIT, all_games, refitted
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError
 from leaderboard.stats.coefficients import rank_coefficients_of_rows
 from leaderboard.stats.games import Games, scores
 from leaderboard.stats.intervals import central_interval
 from leaderboard.stats.newton import Reference
-from leaderboard.stats.outcome_weights import rounds_together
 from leaderboard.stats.pair_table import Outcomes, PairTable
 from leaderboard.stats.plain_values import DECIMALS, rounded
 from leaderboard.stats.ranking import drawn_by

@@ -24,11 +24,12 @@ from leaderboard.stats.checks import (
     IntArray,
     NoGamesError,
     ParameterError,
+    check_level,
     whole_number,
 )
 from leaderboard.stats.games import Games
 from leaderboard.stats.head_to_head import difference
-from leaderboard.stats.intervals import check_level, student_reach
+from leaderboard.stats.intervals import student_reach
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.ratings import Ratings

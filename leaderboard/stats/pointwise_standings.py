@@ -18,12 +18,12 @@ from leaderboard.stats.checks import (
     FloatArray,
     IntArray,
     LengthMismatchError,
+    check_level,
 )
 from leaderboard.stats.clustered_means import prompt_numbers, share_estimate
 from leaderboard.stats.gold_matrix import rank_correlation
-from leaderboard.stats.intervals import check_level
 from leaderboard.stats.plain_values import Result
-from leaderboard.stats.ranking_estimates import Estimate
+from leaderboard.stats.ranking_estimates import Strengths
 from leaderboard.stats.ranking_rows import Certainty, Standing, Tally, rows
 from leaderboard.stats.requirements import YES, Answers, Questions
 from leaderboard.stats.sandwich import sandwich_samples
@@ -38,7 +38,7 @@ class PointwiseStandings:
     """``rows``, best first, whose ``games`` are scores or answers, and the ``estimate`` they come from."""
 
     rows: tuple[Standing, ...]
-    estimate: Estimate
+    estimate: Strengths
 
 
 def score_standings(
@@ -104,11 +104,11 @@ def _tables(
 
 def _estimate(
     rating: FloatArray, component: IntArray, pull: FloatArray, known: BoolArray, rounds: int, seed: int
-) -> Estimate:
+) -> Strengths:
     """``pull`` (prompts, contestants): what a prompt adds to each rating; ``known``: who has an error."""
     check_rounds(rounds)
     units = len(pull)
-    plain = Estimate(rating, component)
+    plain = Strengths(rating, component)
     if units < 2:
         return plain
     covariance = pull.T @ pull * (units / (units - 1.0))
@@ -124,7 +124,7 @@ def _estimate(
 
 
 def _rows(
-    names: Sequence[str], found: Estimate, count: FloatArray, sure: Certainty | None
+    names: Sequence[str], found: Strengths, count: FloatArray, sure: Certainty | None
 ) -> tuple[Standing, ...]:
     nothing = np.zeros(len(names), dtype=np.int64)
     return rows(tuple(names), found, Tally(count.astype(np.int64), nothing, nothing, nothing), sure)

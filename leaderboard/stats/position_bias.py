@@ -10,7 +10,7 @@ from scipy.special import chdtrc, fdtrc, log_ndtr
 
 from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError
-from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, share_estimate
+from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, share_estimate, sum_error
 from leaderboard.stats.descriptive import on_scale
 from leaderboard.stats.intervals import student_reach
 from leaderboard.stats.newton import Likelihood, climb
@@ -266,8 +266,7 @@ class _Model(Likelihood):
         counted = csr_array(
             (np.ones(len(prompt)), (prompt, self.of_rating)), shape=(prompts, len(self.times))
         )
-        moved = counted @ pull
-        b, sigma = np.sqrt((moved**2).sum(axis=0) * prompts / (prompts - 1.0)).tolist()
+        b, sigma = sum_error(counted @ pull).tolist()
         return b, sigma
 
     def _limits(self, place: FloatArray) -> tuple[FloatArray, FloatArray]:

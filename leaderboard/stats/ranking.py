@@ -12,7 +12,7 @@ from leaderboard.stats.games import Games, names_of
 from leaderboard.stats.other_raters import OtherRaters
 from leaderboard.stats.plain_values import DECIMALS, rounded
 from leaderboard.stats.ranking_cautions import Findings, cautions
-from leaderboard.stats.ranking_estimates import Estimate, Material, estimate
+from leaderboard.stats.ranking_estimates import Material, Strengths, estimate
 from leaderboard.stats.ranking_method import METHODOLOGY, SHARING, Method
 from leaderboard.stats.ranking_rows import Certainty, Standing, Tally, rows
 from leaderboard.stats.ratings import PROMPTS_AND_RATERS, Ratings, ratings_of_games
@@ -156,7 +156,7 @@ def _other_raters(material: Material, method: Method) -> OtherRaters | None:
 
 
 def _parameters(
-    material: Material, method: Method, found: Estimate, others: OtherRaters | None
+    material: Material, method: Method, found: Strengths, others: OtherRaters | None
 ) -> dict[str, Any]:
     resampled = method.rounds is not None
     games = material.games

@@ -11,7 +11,7 @@ from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.games import FEWEST_CROSSED, Games
 from leaderboard.stats.other_raters import OtherRaters
 from leaderboard.stats.pair_table import ABOVE, BELOW
-from leaderboard.stats.ranking_estimates import Estimate, Material
+from leaderboard.stats.ranking_estimates import Material, Strengths
 from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.ranking_rows import Tally
 
@@ -38,7 +38,7 @@ class Findings:
 
     tally: Tally
     groups: tuple[tuple[str, ...], ...]  # names of each connected group
-    estimate: Estimate
+    estimate: Strengths
     material: Material
     method: Method
     others: OtherRaters | None = None

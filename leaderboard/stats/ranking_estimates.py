@@ -45,7 +45,7 @@ class Material:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Strengths:
     """What a method found."""
 
     rating: FloatArray  # strengths (contestants,)
@@ -76,11 +76,11 @@ class Estimate:
         return None if self.samples is None else percentiles(self.samples, wanted, self.units)
 
 
-def estimate(material: Material, method: Method) -> Estimate:
+def estimate(material: Material, method: Method) -> Strengths:
     return _ESTIMATORS[method.name](material, method)
 
 
-def _elo(material: Material, method: Method) -> Estimate:
+def _elo(material: Material, method: Method) -> Strengths:
     fit, scale = mean_elo(material.games, method.elo), asdict(method.elo)
     if method.rounds is None or method.sandwich:
         return _fitted(fit, {}, scale, **_sandwich(material.games, fit, method))
@@ -88,17 +88,17 @@ def _elo(material: Material, method: Method) -> Estimate:
     return _fitted(fit, {}, scale, **_resampled(material.games, fit, again))
 
 
-def _elo_of_one_order(material: Material, method: Method) -> Estimate:
+def _elo_of_one_order(material: Material, method: Method) -> Strengths:
     games = material.games
     options: dict[str, Any] = asdict(method.elo)
     component = connected_components(games.a, games.b, games.contestants)
     parameters = {name: float(value) for name, value in options.items()}
     if method.rounds is None:
         rating = sequential_elo(games.a, games.b, games.score, games.contestants, **options)
-        return Estimate(rating, component, parameters=parameters)
+        return Strengths(rating, component, parameters=parameters)
     options |= _run(method) | _units(games)
     samples = bootstrap_elo(games.a, games.b, games.score, games.contestants, **options).samples
-    return Estimate(
+    return Strengths(
         np.median(samples, axis=0),
         component,
         samples,
@@ -108,7 +108,7 @@ def _elo_of_one_order(material: Material, method: Method) -> Estimate:
     )
 
 
-def _bradley_terry(material: Material, method: Method) -> Estimate:
+def _bradley_terry(material: Material, method: Method) -> Strengths:
     games = material.games
     fit = bradley_terry(games)
     details = {"robustness": _robustness(material)} if method.robustness else {}
@@ -128,7 +128,7 @@ def _robustness(material: Material) -> dict[str, Any]:
     }
 
 
-def _davidson(material: Material, method: Method) -> Estimate:
+def _davidson(material: Material, method: Method) -> Strengths:
     games = material.games
     fit = davidson(games)
     ties: dict[str, Any] = {"nu": fit.nu, "low": None, "high": None}
@@ -167,7 +167,7 @@ def _resampled(games: Games, fit: BradleyTerryFit, again: Bootstrap) -> dict[str
     }
 
 
-def _ordinal(material: Material, method: Method) -> Estimate:
+def _ordinal(material: Material, method: Method) -> Strengths:
     options: dict[str, Any] = {
         "resample": material.resample,
         "adjust": tuple(name for name in method.adjust if name != RATER_EFFECTS),
@@ -267,13 +267,13 @@ def _fitted(
     details: Mapping[str, Any],
     scale: Mapping[str, float] = _SCALE,
     **drawn: Any,
-) -> Estimate:
+) -> Strengths:
     parameters: dict[str, Any] = {
         **scale,
         "prior_games": PRIOR_GAMES if fit.prior else 0.0,
         "prior_rounds": drawn.get("prior_rounds"),
     }
-    return Estimate(
+    return Strengths(
         fit.rating,
         fit.component,
         prior=fit.prior,
@@ -286,7 +286,7 @@ def _fitted(
     )
 
 
-_ESTIMATORS: Final[Mapping[str, Callable[[Material, Method], Estimate]]] = {
+_ESTIMATORS: Final[Mapping[str, Callable[[Material, Method], Strengths]]] = {
     "elo": _elo,
     "elo-study": _elo_of_one_order,
     "bradley-terry": _bradley_terry,

@@ -4,10 +4,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from leaderboard.stats.bootstrap import check_rounds
-from leaderboard.stats.checks import ParameterError
+from leaderboard.stats.checks import ParameterError, check_level
 from leaderboard.stats.elo import EloParameters
 from leaderboard.stats.elo_mean import check_k
-from leaderboard.stats.intervals import check_level
 from leaderboard.stats.ratings import RESAMPLE
 from leaderboard.stats.resampling import check_seed
 from leaderboard.stats.verdicts import TieBand

@@ -10,7 +10,7 @@ from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
 from leaderboard.stats.games import Games
 from leaderboard.stats.intervals import KEPT_PERCENTILES, LEVELS, bounds
 from leaderboard.stats.plain_values import DECIMALS, rounded
-from leaderboard.stats.ranking_estimates import Estimate
+from leaderboard.stats.ranking_estimates import Strengths
 from leaderboard.stats.separation import (
     Groups,
     groups_not_told_apart,
@@ -84,7 +84,7 @@ class Certainty:
     rank_ub_at: Mapping[str, IntArray]
 
     @classmethod
-    def of(cls, found: Estimate, level: float) -> "Certainty | None":
+    def of(cls, found: Strengths, level: float) -> "Certainty | None":
         both = found.quantiles((*bounds(level), *KEPT_PERCENTILES))
         if both is None or found.samples is None or found.difference_error is None:
             return None
@@ -111,7 +111,7 @@ def _best_ranks(kept: FloatArray, level: float, component: IntArray) -> IntArray
 
 
 def rows(
-    names: tuple[str, ...], found: Estimate, tally: Tally, sure: Certainty | None
+    names: tuple[str, ...], found: Strengths, tally: Tally, sure: Certainty | None
 ) -> tuple[Standing, ...]:
     """The rows by component, then strength, best first, then name; those without games last."""
     rating = np.round(found.rating, DECIMALS)

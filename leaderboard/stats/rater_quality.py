@@ -10,9 +10,9 @@ import numpy.typing as npt
 from arena.rating.pace import FLOOR
 from leaderboard.stats import coefficients
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, ParameterError
-from leaderboard.stats.clustered_means import Estimate, prompt_numbers, share_estimate, sums
-from leaderboard.stats.intervals import Share, wilson_share
+from leaderboard.stats.clustered_means import Estimate, share_over_prompts
 from leaderboard.stats.plain_values import plain
+from leaderboard.stats.shares import Share, wilson_share
 from leaderboard.stats.sums import ratio
 from leaderboard.stats.verdicts import commonest, verdicts
 
@@ -57,9 +57,7 @@ def with_others(
 ) -> WithOthers:
     """One rater's verdicts against the majorities of others; the interval lets prompts vary, not pairs."""
     own, most = np.asarray(verdict, dtype=np.int64), np.asarray(majority, dtype=np.int64)
-    place = np.unique(np.asarray(prompt), return_inverse=True)[1]
-    agreed = np.bincount(place, own == most).astype(np.float64)
-    return WithOthers(share_estimate(agreed, np.bincount(place).astype(np.float64), level), kappa(own, most))
+    return WithOthers(share_over_prompts(own == most, prompt, level), kappa(own, most))
 
 
 def kappa(one: npt.ArrayLike, other: npt.ArrayLike) -> float | None:
@@ -95,8 +93,7 @@ def consistency(
 def share_by_prompt(which: npt.ArrayLike, prompt: npt.ArrayLike, level: float = 95.0) -> Share:
     """How many of these, with an interval that lets prompts vary; none for a single prompt."""
     chosen = np.asarray(which, dtype=np.float64)
-    of = prompt_numbers(prompt, len(chosen))
-    found = share_estimate(sums(of, chosen), sums(of, np.ones(len(of))), level)
+    found = share_over_prompts(chosen, prompt, level)
     return Share(int(chosen.sum()), len(chosen), found.value, found.low, found.high)
 
 

@@ -16,10 +16,15 @@ from leaderboard.stats.agreement_opinions import Topics, opinion_rows
 from leaderboard.stats.alpha import VALUES, repeated_pairs, within_measure
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.checks import BoolArray, IntArray, ParameterError
-from leaderboard.stats.clustered_means import Estimate, prompt_numbers, share_estimate, sums
+from leaderboard.stats.clustered_means import (
+    Estimate,
+    mean_over_prompts,
+    prompt_numbers,
+    share_over_prompts,
+)
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.requirements import NO, YES, Answers, Questions, majority, met_shares
-from leaderboard.stats.scores import Scores, mean_by_prompt
+from leaderboard.stats.scores import Scores
 from leaderboard.stats.sums import group_means
 
 FIRST, TIE, SECOND = 1, 0, -1
@@ -145,7 +150,7 @@ def label_distance(labels: Labels, gold: Labels, level: float = 95.0) -> LabelDi
     found = place < len(wanted)
     found[found] = wanted[order][place[found]] == key[found]
     apart = np.abs(labels.label[found] - gold.label[order][place[found]])
-    mean = mean_by_prompt(labels.prompt[found], apart.astype(np.float64), level).clipped(0.0, 2.0)
+    mean = mean_over_prompts(apart, labels.prompt[found], level).clipped(0.0, 2.0)
     shares = np.bincount(apart, minlength=3) / max(1, len(apart))
     pld = (float(shares[0]), float(shares[1]), float(shares[2])) if len(apart) else None
     return LabelDistance(len(apart), mean.prompts, pld, **mean.named("wpld"))
@@ -165,9 +170,7 @@ def question_accuracy(
     held = right[answers.contestant * size + answers.question]
     kept = (held >= 0) & answers.counts(missing)
     said = np.where(answers.is_missing, NO, answers.value)
-    numbers = prompt_numbers(questions.prompt[answers.question[kept]], int(kept.sum()))
-    same = (said == held)[kept].astype(np.float64)
-    return share_estimate(sums(numbers, same), sums(numbers, np.ones(len(same))), level)
+    return share_over_prompts((said == held)[kept], questions.prompt[answers.question[kept]], level)
 
 
 @dataclass(frozen=True)

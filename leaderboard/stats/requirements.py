@@ -22,7 +22,7 @@ from leaderboard.stats.checks import (
     number_column,
     whole_numbers,
 )
-from leaderboard.stats.clustered_means import Estimate, prompt_numbers, share_estimate, sums
+from leaderboard.stats.clustered_means import Estimate, share_over_prompts
 from leaderboard.stats.gold import NOT_ASKED, UNSCORED
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.scores import Scores
@@ -202,9 +202,8 @@ def requirements(
 
 def _macro(shares: Scores, counted: int, level: float) -> Estimate:
     """The mean of the texts' shares, whose ``counted`` answers are its observations."""
-    of = prompt_numbers(shares.prompt, len(shares))
     weight = np.full(len(shares), counted / max(1, len(shares)))
-    return share_estimate(sums(of, weight * shares.value), sums(of, weight), level)
+    return share_over_prompts(weight * shares.value, shares.prompt, level, among=weight)
 
 
 def _by_group(names: npt.NDArray[Any], rate: Callable[[BoolArray], Rate]) -> dict[str, Rate]:
@@ -220,8 +219,7 @@ def _each(names: Sequence[str], rate: Callable[[str], Rate]) -> dict[str, Rate]:
 def _rate(prompt: IntArray, answers: Answers, counted: BoolArray, level: float) -> Rate:
     met, missing, unknown = answers.value == YES, answers.is_missing, answers.value == UNKNOWN
     n, yes, lost, unsure = len(answers), *(int(each.sum()) for each in (met, missing, unknown))
-    numbers = prompt_numbers(prompt, n)
-    share = share_estimate(sums(numbers, met.astype(float)), sums(numbers, counted.astype(float)), level)
+    share = share_over_prompts(met, prompt, level, among=counted)
     return Rate(
         questions=n,
         met=yes,
@@ -264,9 +262,7 @@ def _satisfied(
             for each in (counted, counted & (answers.value != YES), lost)
         )
         known = (number > 0) & (gaps == 0)
-        numbers = prompt_numbers(prompt[known], int(known.sum()))
-        whole = (failed[known] == 0).astype(float)
-        return share_estimate(sums(numbers, whole), sums(numbers, np.ones(len(whole))), level)
+        return share_over_prompts(failed[known] == 0, prompt[known], level)
 
     return share
 

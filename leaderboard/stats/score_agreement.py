@@ -15,11 +15,11 @@ from leaderboard.stats.agreement_estimates import Estimates, Wanted, estimates
 from leaderboard.stats.agreement_opinions import Topics, measure
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.checks import FloatArray, IntArray
-from leaderboard.stats.clustered_means import prompt_numbers
+from leaderboard.stats.clustered_means import mean_over_prompts, prompt_numbers
 from leaderboard.stats.coefficients import alpha, pearson, rank_coefficients, rank_coefficients_of, spread
 from leaderboard.stats.correlation import counted_in, few_levels
 from leaderboard.stats.plain_values import Result
-from leaderboard.stats.scores import Scores, mean_by_prompt
+from leaderboard.stats.scores import Scores
 from leaderboard.stats.sums import group_means, ratio
 
 FEWEST_TEXTS: Final = 3
@@ -77,7 +77,7 @@ def score_agreement(
     ]
     shared = np.flatnonzero(~np.isnan(means[0] + means[1]))
     prompt, x, y = prompt[shared], means[0][shared], means[1][shared]
-    lead = mean_by_prompt(prompt, x - y, level)
+    lead = mean_over_prompts(x - y, prompt, level)
     known: dict[str, Any] = {"texts": len(x), "prompts": lead.prompts, **lead.named("difference")}
     reason = _why_not(x, y)
     if reason:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, LengthMismatchError, ParameterError
-from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, sums
+from leaderboard.stats.clustered_means import mean_over_prompts
 from leaderboard.stats.plain_values import Result
 
 MOST_BINS: Final = 41
@@ -43,7 +43,7 @@ def score_differences(
     if len(given) != len(prompts):
         raise LengthMismatchError(f"there are {len(given)} differences but {len(prompts)} prompts")
     there = ~np.isnan(given)
-    given, numbers = given[there], prompt_numbers(prompts[there], int(there.sum()))
+    given = given[there]
     if not len(given):
         return None
     if not np.isfinite(given).all():
@@ -52,7 +52,7 @@ def score_differences(
     # Half-way goes towards 0 on both sides.
     place = (np.sign(given) * np.ceil(np.round(np.abs(given) / width, 9) - 0.5)).astype(np.int64)
     reach = int(np.abs(place).max())
-    mean = mean_estimate(sums(numbers, given), sums(numbers, np.ones(len(given))), level)
+    mean = mean_over_prompts(given, prompts[there], level)
     return ScoreDifferences(
         n=len(given),
         prompts=mean.prompts,

@@ -23,7 +23,7 @@ from leaderboard.stats.checks import (
 from leaderboard.stats.clustered_means import (
     Estimate,
     jackknife_error,
-    mean_estimate,
+    mean_over_prompts,
     prompt_numbers,
     sums,
 )
@@ -131,7 +131,7 @@ class ScoreSummary(Result):
 def score_summary(scores: Scores, level: float = 95.0) -> ScoreSummary:
     """The scores taken together: those of one rater of one contestant, or any."""
     own = scores.scored
-    mean = mean_by_prompt(own.prompt, own.value, level).clipped(scores.lowest, scores.highest)
+    mean = mean_over_prompts(own.value, own.prompt, level).clipped(scores.lowest, scores.highest)
     counts, edges = np.histogram(own.value, bins=scores.edges)
     return ScoreSummary(
         n=len(own),
@@ -144,12 +144,6 @@ def score_summary(scores: Scores, level: float = 95.0) -> ScoreSummary:
     )
 
 
-def mean_by_prompt(prompt: IntArray, value: FloatArray, level: float) -> Estimate:
-    """The mean of all values, with prompts as units."""
-    of = prompt_numbers(prompt, len(value))
-    return mean_estimate(sums(of, value), sums(of, np.ones(len(value))), level)
-
-
 def score_difference(one: Scores, other: Scores, level: float = 95.0) -> Estimate:
     """How much higher the one scored than the other on the prompts of both; each prompt weighs the same.
 
@@ -159,7 +153,7 @@ def score_difference(one: Scores, other: Scores, level: float = 95.0) -> Estimat
     means = [group_means(own.prompt, own.value, size) for own in (one.scored, other.scored)]
     lead = means[0] - means[1]
     shared = np.flatnonzero(~np.isnan(lead))
-    return mean_by_prompt(shared, lead[shared], level)
+    return mean_over_prompts(lead[shared], shared, level)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray
-from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, sums
+from leaderboard.stats.clustered_means import mean_over_prompts
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.sums import group_means
 
@@ -37,10 +37,7 @@ def own_family(
     means = [group_means(number[mine], preference[mine], len(pairs)) for mine in (judged, ~judged)]
     both = ~np.isnan(means[0] + means[1])
     own, others = (each[both] for each in means)
-    numbers = prompt_numbers(prompt[first][both], int(both.sum()))
-    found = mean_estimate(sums(numbers, own - others), sums(numbers, np.ones(len(own))), level).clipped(
-        -2.0, 2.0
-    )
+    found = mean_over_prompts(own - others, prompt[first][both], level).clipped(-2.0, 2.0)
     return OwnFamily(
         n=found.n,
         prompts=found.prompts,

@@ -11,8 +11,15 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, LengthMismatchError, NoGamesError
-from leaderboard.stats.intervals import check_level, student_reach
+from leaderboard.stats.checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    LengthMismatchError,
+    NoGamesError,
+    check_level,
+)
+from leaderboard.stats.intervals import student_reach
 from leaderboard.stats.plain_values import DECIMALS
 
 # Points; closer strengths are equal, so that no rounding error decides who is above whom.

@@ -11,7 +11,7 @@ from arena.texts.model_names import looks_like_model
 from leaderboard.anchoring.content import AnchoredRanking, AnchoringData, AnchoringError
 from leaderboard.snapshots.presentation import aligned, counted, printable
 from leaderboard.stats.anchored_pairs import rated_pairs
-from leaderboard.stats.anchored_result import Anchored, Estimate
+from leaderboard.stats.anchored_result import Anchored, Points
 from leaderboard.stats.ranking_method import METHODOLOGY
 from leaderboard.terminal.votes import Votes
 
@@ -100,7 +100,7 @@ def _cells(found: Anchored, i: int) -> tuple[str, ...]:
     return (*ratings, _rating(found.bias, i, "+.0f"), _NONE if np.isnan(worth) else f"{worth:.0f}")
 
 
-def _rating(estimate: Estimate, i: int, style: str = ".0f") -> str:
+def _rating(estimate: Points, i: int, style: str = ".0f") -> str:
     if np.isnan(estimate.value[i]):
         return _NONE
     value = f"{estimate.value[i]:{style}}"

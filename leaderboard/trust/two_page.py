@@ -21,8 +21,7 @@ from leaderboard.pages.rater_kinds.choices import choices, ending, one_of
 from leaderboard.pages.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
 from leaderboard.pages.switches import Switch
 from leaderboard.stats.checks import BoolArray, IntArray
-from leaderboard.stats.multiplicity import holm
-from leaderboard.stats.paired_shares import mcnemar
+from leaderboard.stats.p_values import holm, mcnemar
 from leaderboard.trust.errors import Errors
 from leaderboard.trust.judge_page import AT_ONCE, LETTERS, Said, judged, said
 from leaderboard.trust.matrix import is_base

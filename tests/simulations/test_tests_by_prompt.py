@@ -12,7 +12,7 @@ from scipy.special import expit
 from leaderboard.stats.alternative_annotator import EPSILON, alternative_annotator
 from leaderboard.stats.gold import NOT_ASKED, Judged
 from leaderboard.stats.gold_averages import accuracies, difference
-from leaderboard.stats.paired_shares import mcnemar
+from leaderboard.stats.p_values import mcnemar
 
 STUDIES: Final = 1000
 PROMPTS: Final = 60

@@ -18,7 +18,7 @@ from leaderboard.pages.rater_kinds.choices import one_of
 from leaderboard.snapshots.reading import Opinions
 from leaderboard.stats.bradley_terry import bradley_terry
 from leaderboard.stats.checks import BoolArray, FloatArray, NoGamesError
-from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, sums
+from leaderboard.stats.clustered_means import mean_over_prompts
 from leaderboard.stats.feature_worth import by_decile, feature_correlation, pair_accuracy
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.pointwise_standings import orders_agree
@@ -155,9 +155,7 @@ class Worth:
         for number, name in enumerate(answers.names):
             own = (answers.contestant == number) & ~np.isnan(self._value)
             if own.any():
-                prompt = prompt_numbers(answers.prompt[own], int(own.sum()))
-                count = sums(prompt, np.ones(len(prompt)))
-                mean = mean_estimate(sums(prompt, self._value[own]), count, self.level)
+                mean = mean_over_prompts(self._value[own], answers.prompt[own], self.level)
                 found.append(
                     {"contestant": name, "n": mean.n, "prompts": mean.prompts, **rounded(mean.named("mean"))}
                 )

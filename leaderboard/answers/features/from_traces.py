@@ -13,7 +13,7 @@ from arena.models import Study
 from judging.endpoints.traces import unpack
 from judging.models import Trace
 from leaderboard.answers.features.of_tokens import Tokens, Value, features, of_turns
-from leaderboard.stats.entropy_bounds import step_bounds
+from leaderboard.stats.token_features import step_bounds
 
 AT_ONCE: Final = 200
 """Completions whose traces are read together."""

@@ -7,8 +7,7 @@ from django.core.management.base import CommandError
 
 from arena.management.command import ArenaCommand
 from leaderboard.anchoring.content import AnchoringData, AnchoringError, data_of_study
-from leaderboard.stats.checks import StatsError
-from leaderboard.stats.intervals import check_level
+from leaderboard.stats.checks import StatsError, check_level
 from leaderboard.terminal.anchoring import anchored_table, data_of_votes
 from leaderboard.terminal.options import (
     FORMATS,

@@ -15,9 +15,9 @@ from leaderboard.head_to_head.verdict import Decision, MarginError, Verdict, mar
 from leaderboard.models import Snapshot
 from leaderboard.pages.rater_kinds.flags import flag_sentences
 from leaderboard.snapshots.reading import opinions
+from leaderboard.stats.checks import check_level
 from leaderboard.stats.elo import EloParameters
 from leaderboard.stats.head_to_head import METHODS
-from leaderboard.stats.intervals import check_level
 from leaderboard.stats.ranking_method import Method
 from leaderboard.terminal.options import choice, failures, number, opinions_chosen, study_named
 

@@ -6,9 +6,8 @@ from django.core.management.base import CommandError
 from arena.management.command import ArenaCommand
 from leaderboard.snapshots.reading import opinions
 from leaderboard.snapshots.settings import LABELS, PEOPLE
-from leaderboard.stats.checks import ParameterError
+from leaderboard.stats.checks import ParameterError, check_level
 from leaderboard.stats.gold import Rule
-from leaderboard.stats.intervals import check_level
 from leaderboard.terminal.options import FORMATS, add_bootstrap_options, choice, names, number, study_named
 from leaderboard.trust.content import trust
 from leaderboard.trust.reading import Gold, NothingToJudgeError

@@ -4,8 +4,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
-from math import sqrt
-from statistics import NormalDist
 from typing import Any, Final, Self
 
 from arena.files.writing import Table, Type
@@ -24,6 +22,7 @@ from leaderboard.snapshots.presentation import (
     provisional,
     ranks_written,
 )
+from leaderboard.stats.shares import wilson_ends
 
 WILSON_CAUTION: Final = (
     "Where several raters saw one prompt, they are too narrow: see the two models head to head instead."
@@ -551,18 +550,6 @@ def effects_table(content: Content) -> DataTable:
     return DataTable.of("What length and style are worth", columns, rows)
 
 
-def wilson(share: float, n: int, level: float) -> tuple[float, float]:
-    """The ends of Wilson's interval (1927) of a share of ``n`` independent games, at ``level`` percent.
-
-    With ties counted half it is too wide: points then vary less than wins.
-    """
-    # The same as in leaderboard.stats.intervals, which would load SciPy.
-    z = NormalDist().inv_cdf(0.5 + level / 200)
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    reach = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(middle - reach, 0.0), min(middle + reach, 1.0)
-
-
 def count_matrix(content: Content, what: str, order: Sequence[str]) -> Matrix:
     """Games, wins or ties in the given order of contestants; None on the diagonal."""
     place = {name: index for index, name in enumerate(content["contestants"])}
@@ -602,7 +589,7 @@ def win_rates_table(rates: Matrix, games: Matrix, level: float) -> DataTable:
             return (
                 Estimate()
                 if rate is None or not played
-                else Estimate(rate, *wilson(rate, int(played), level))
+                else Estimate(rate, *wilson_ends(rate, int(played), level))
             )
 
         ends = ends_of(f"{name}:")
@@ -645,5 +632,5 @@ def opponents(matrices: Content | None, name: str, level: float) -> list[Opponen
     for other, won, tied, played in zip(names, wins, ties, games, strict=True):
         if played and other != name:
             rate = (won + tied / 2) / played
-            found.append(Opponent(other, played, won, tied, rate, *wilson(rate, played, level)))
+            found.append(Opponent(other, played, won, tied, rate, *wilson_ends(rate, played, level)))
     return sorted(found, key=lambda each: (-each.rate, each.name))

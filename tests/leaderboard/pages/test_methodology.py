@@ -23,17 +23,21 @@ from leaderboard.stats.descriptive import describe, matrices
 from leaderboard.stats.elo import EloParameters, sequential_elo
 from leaderboard.stats.elo_bootstrap import bootstrap_elo
 from leaderboard.stats.elo_mean import mean_elo
-from leaderboard.stats.entropy_bounds import entropy_bounds
 from leaderboard.stats.games import make_games
 from leaderboard.stats.intervals import central_interval
 from leaderboard.stats.kappa import VALUES, kappa_measure
 from leaderboard.stats.length_bias import length_effect
-from leaderboard.stats.paired_shares import mcnemar
+from leaderboard.stats.p_values import mcnemar
 from leaderboard.stats.position_bias import position
 from leaderboard.stats.ranking_method import METHODOLOGY
 from leaderboard.stats.separation import rank_upper_bound
 from leaderboard.stats.style import size_of, tokenizer_name
-from leaderboard.stats.token_features import logprob_variance, mean_logprob, reference_surprise
+from leaderboard.stats.token_features import (
+    entropy_bounds,
+    logprob_variance,
+    mean_logprob,
+    reference_surprise,
+)
 from tests.leaderboard.stats.distribution_features import mean_entropy
 from tests.leaderboard.stats.simulation import CENTRED, coverage, simulated_games
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, ParameterError
-from leaderboard.stats.log_probabilities import ROUNDING, log_probabilities, surprise
+from leaderboard.stats.token_features import ROUNDING, log_probabilities, surprise
 
 
 def token_entropies(log_p: npt.ArrayLike) -> FloatArray:

@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from leaderboard.stats import outcome_weights
-from leaderboard.stats.bootstrap import choose_threads, processors
+from leaderboard.stats import bootstrap as outcome_weights
+from leaderboard.stats.bootstrap import choose_threads, processors, rounds_together, weights_of_rounds
 from leaderboard.stats.bradley_terry import bootstrap_bradley_terry, bradley_terry
 from leaderboard.stats.checks import NoGamesError
 from leaderboard.stats.davidson import bootstrap_davidson, davidson
 from leaderboard.stats.games import make_games
 from leaderboard.stats.intervals import central_interval
-from leaderboard.stats.outcome_weights import rounds_together, weights_of_rounds
 from tests.leaderboard.stats.simulation import CENTRED, CONTESTANTS, coverage, simulated_games, small_games
 
 THREE_TO_ONE = 400 * np.log10(3)

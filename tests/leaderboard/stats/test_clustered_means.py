@@ -7,7 +7,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from leaderboard.stats.checks import LengthMismatchError
 from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, share_estimate, sums
-from leaderboard.stats.intervals import wilson
+from leaderboard.stats.shares import wilson
 
 PROMPTS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=20)
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from leaderboard.stats.bootstrap import weights_of_rounds
 from leaderboard.stats.bradley_terry import bootstrap_bradley_terry, bradley_terry
 from leaderboard.stats.davidson import bootstrap_davidson, davidson
 from leaderboard.stats.elo import sequential_elo
 from leaderboard.stats.elo_bootstrap import _pools, bootstrap_elo
 from leaderboard.stats.games import make_games
 from leaderboard.stats.ordinal import bootstrap_ordinal, ordinal
-from leaderboard.stats.outcome_weights import weights_of_rounds
 from leaderboard.stats.pair_table import Outcomes
 from leaderboard.stats.ratings import make_ratings
 from leaderboard.stats.resampling import CROSSED_DRAWS, times_drawn

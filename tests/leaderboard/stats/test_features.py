@@ -8,12 +8,12 @@ import pytest
 from scipy.stats import entropy
 
 from leaderboard.stats.checks import ParameterError
-from leaderboard.stats.entropy_bounds import entropy_bounds
 from leaderboard.stats.token_features import (
     NOT_TOLD,
     calibrated,
     dropout_mean,
     dropout_variance,
+    entropy_bounds,
     entropy_variance_sum,
     logprob_variance,
     mean_logprob,

@@ -9,14 +9,13 @@ from statsmodels.stats.proportion import proportion_confint
 from leaderboard.stats.checks import ParameterError
 from leaderboard.stats.intervals import (
     KEPT_PERCENTILES,
-    Share,
     bounds,
     central_interval,
     exact_share,
     percentiles,
     student_quantiles,
-    wilson_share,
 )
+from leaderboard.stats.shares import Share, wilson_share
 
 # Shares with intervals: by hand, against scipy and statsmodels, and for any numbers.
 

@@ -7,8 +7,8 @@ from scipy import stats
 from scipy.special import expit
 
 from leaderboard.stats.checks import LengthMismatchError, ParameterError, ScoreError
-from leaderboard.stats.intervals import wilson
 from leaderboard.stats.length_bias import BINS, length_effect, slope_through_origin
+from leaderboard.stats.shares import wilson
 
 GAMES = st.lists(
     st.tuples(st.integers(0, 300), st.integers(0, 300), st.sampled_from((0.0, 0.5, 1.0)), st.integers(0, 5)),

@@ -12,8 +12,13 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 from leaderboard.stats.bradley_terry import bootstrap_bradley_terry, bradley_terry
 from leaderboard.stats.checks import NoGamesError, ParameterError
 from leaderboard.stats.games import make_games
-from leaderboard.stats.ordinal import bootstrap_ordinal, fit_rounds, ordinal
-from leaderboard.stats.ordinal_likelihood import OrdinalLikelihood, fit_everything
+from leaderboard.stats.ordinal import (
+    OrdinalLikelihood,
+    bootstrap_ordinal,
+    fit_everything,
+    fit_rounds,
+    ordinal,
+)
 from leaderboard.stats.ordinal_table import make_table, threshold_rows
 from leaderboard.stats.ratings import make_ratings
 from leaderboard.stats.resampling import cluster_draws

@@ -3,7 +3,7 @@ from math import comb
 import numpy as np
 from scipy.stats import chisquare
 
-from leaderboard.stats.outcome_weights import weights_of_rounds
+from leaderboard.stats.bootstrap import weights_of_rounds
 from leaderboard.stats.pair_table import Outcomes
 
 ROUNDS = np.arange(20_000)

@@ -8,7 +8,8 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as by_statsmodels
 from statsmodels.stats.multitest import multipletests
 
-from leaderboard.stats.paired_shares import mcnemar, paired_shares
+from leaderboard.stats.p_values import mcnemar
+from leaderboard.stats.paired_shares import paired_shares
 from leaderboard.stats.resampling import cluster_draws
 from tests.leaderboard.stats import agreement_studies
 

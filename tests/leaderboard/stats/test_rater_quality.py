@@ -10,7 +10,6 @@ from statsmodels.stats.inter_rater import cohens_kappa
 
 from arena.rules import scales
 from leaderboard.stats.checks import LengthMismatchError, ParameterError
-from leaderboard.stats.intervals import wilson
 from leaderboard.stats.rater_quality import (
     FEWEST_VOTES,
     apart,
@@ -24,6 +23,7 @@ from leaderboard.stats.rater_quality import (
     speed,
     with_others,
 )
+from leaderboard.stats.shares import wilson
 from leaderboard.stats.verdicts import verdicts
 
 # Agreement with others: by hand, against statsmodels and plain loops, and for any votes.

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from leaderboard.stats.multiplicity import benjamini_yekutieli, holm
+from leaderboard.stats.p_values import benjamini_yekutieli, holm
 
 
 def test_by_hand():
