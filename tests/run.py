@@ -1,8 +1,8 @@
 """What `make test` and `make lint` run: linters, then the suite on every database and broker there is.
 
 Tests that start an arena of their own mostly wait, so they run beside the linters and both suites, two at a
-time. What runs on PostgreSQL is a fifth of the suite: one process does it beside the two for SQLite. The
-browser comes last and has the machine to itself: its tests fail where a page is kept waiting.
+time. What runs on PostgreSQL is a fifth of the suite: one process does it beside the two for SQLite. A page
+is waited for too: the browser takes the place of the arenas once they have ended.
 
 ARENA_TEST_REQUIRE_ALL=1 turns everything that would be skipped into a failure, save for one kind: tests that
 read public data sets, which no package brings, fail only where ARENA_REFERENCE_DATA names a folder.
@@ -41,9 +41,9 @@ NO_DATA = "no reference data"
 IN_PROCESS = "not browser and not processes"
 # Each worker starts with its part of the tests in their order: those of a module share rows.
 WORKERS = ["-n", "2", "--dist", "worksteal"]
-# A page is waited for about half of the time. A worker holds two tests and gets the next when one has ended:
-# some take a minute, and no other could take what waits behind them.
-BROWSERS = ["-n", "3", "--dist", "load", "--maxschedchunk", "1"]
+# A worker holds two tests and gets the next when one has ended: some take a minute, and no other could take
+# what waits behind them.
+BROWSERS = ["-n", "2", "--dist", "load", "--maxschedchunk", "1"]
 LEFT_OUT = {"DATABASE_URL", "BROKER_URL", "PYTHONDONTWRITEBYTECODE"}
 """Of the environment. Without bytecode each of a dozen processes would compile all that it imports anew."""
 
@@ -87,8 +87,10 @@ def everything() -> list[Result]:
         stack.enter_context(arenas)
         sqlite = stack.enter_context(Suite("suite on SQLite", [*WORKERS, "-m", IN_PROCESS]))
         services = start_services(stack)
-        results = [*(linter.result() for linter in linters), sqlite.result(), services(), arenas.result()]
-    return [*results, browser()]
+        arenas.end()
+        browser = start_browser(stack)
+        results = [*(linter.result() for linter in linters), arenas.result(), sqlite.result(), services()]
+        return [*results, browser()]
 
 
 def prepare() -> None:
@@ -133,13 +135,14 @@ def start_services(stack: ExitStack) -> Callable[[], Result]:
     return stack.enter_context(tests).result
 
 
-def browser() -> Result:
+def start_browser(stack: ExitStack) -> Callable[[], Result]:
     """The tests in a real browser."""
     executable = find_chromium()
     if executable is None:
-        return Result("browser", "skipped", "no Chromium on PATH; install it or set CHROMIUM")
-    with Suite(f"browser ({executable})", [*BROWSERS, *marked("browser")]) as tests:
-        return tests.result()
+        skipped = Result("browser", "skipped", "no Chromium on PATH; install it or set CHROMIUM")
+        return lambda: skipped
+    tests = Suite(f"browser ({executable})", [*BROWSERS, *marked("browser")], apart=True)
+    return stack.enter_context(tests).result
 
 
 def marked(name: str) -> list[str]:
@@ -177,11 +180,16 @@ class Step:
         """What it took of the processor, which does not depend on what else the machine did."""
         return f"{self._processor:.0f} s of the processor"
 
-    def wait(self) -> int:
+    def end(self) -> int:
         """Wait for its end; its exit code."""
         before = processor_seconds()
         code = self._process.wait()
-        self._processor = processor_seconds() - before
+        self._processor += processor_seconds() - before
+        return code
+
+    def wait(self) -> int:
+        """Wait for its end and print what was held back; its exit code."""
+        code = self.end()
         if self._output:
             say(self.name)
             self._output.seek(0)
