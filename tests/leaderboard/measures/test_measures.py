@@ -103,16 +103,8 @@ def make_known() -> Study:
     return closed(made.study)
 
 
-def make_one_judge() -> Study:
-    """A closed study of one judge, which checked single answers too."""
-    made = HandMade("Ant", "Bee", slug="one-judge")
-    judge = made.judge("lonely")
-    made.rate("Ant", "Bee", 2, rater=judge)
-    return closed(made.study, tasks=["compare"])
-
-
-def closed(study: Study, tasks: tuple[str, ...] = ("compare", "score", "check")) -> Study:
-    study.tasks, study.closed_at = list(tasks), timezone.now()
+def closed(study: Study) -> Study:
+    study.tasks, study.closed_at = ["compare", "score", "check"], timezone.now()
     study.save()
     with few_rounds(20):
         snapshots.refresh(study)
@@ -121,9 +113,9 @@ def closed(study: Study, tasks: tuple[str, ...] = ("compare", "score", "check"))
 
 @pytest.fixture(scope="module")
 def pages(shared_rows: None) -> list[Seen]:
-    """Addresses and tables of all pages of three studies, as staff sees them."""
+    """Addresses and tables of all pages of two studies, as staff sees them."""
     staff = make.make_client(make.make_user(is_staff=True, is_superuser=True))
-    studies = (make_known(), make_one_judge(), make_arena().closed)
+    studies = (make_known(), make_arena().closed)
     return [page for study in studies for page in pages_of(study, staff)]
 
 
