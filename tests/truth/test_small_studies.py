@@ -24,7 +24,7 @@ SEEDS: Final = (
 )
 """Whichever two features stand together in one of the first 300 studies, such as two models and its end,
 stand together in one of these; so do the part that is read, and the state, the tasks and how models do. Many
-prompts (12 and more), models (5) and people (3) count alike. Of such sets it is a cheap one of 4,000 studies."""
+prompts (from 12), models (from 5) and people (from 3) count alike. The set is a cheap one."""
 
 MANY: Final = os.environ.get("ARENA_SMALL_STUDIES")
 
