@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from leaderboard.snapshots.reading import Opinions
-from leaderboard.snapshots.text_sizes import Texts
+from leaderboard.snapshots.text_sizes import NO_TEXT, Texts
 from leaderboard.stats.descriptive import describe
+from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.style import MEASURES
 
 BoolArray = npt.NDArray[np.bool_]
@@ -24,6 +26,7 @@ def data(opinions: Opinions, texts: Texts) -> dict[str, Any]:
     """Sizes of texts in all, by category and by subset; pairs and comparisons by kind of raters.
 
     Demonstrations are completions of human contestants, and references. Replaced completions are left out.
+    ``sets`` counts prompts and requirements in all and by subset, beside a subset that holds every prompt.
     ``coverage`` counts pairs by scored ratings, ``unscored`` comparisons without a rating by reason.
     """
     categories, subsets = (sorted(set(names) - {""}) for names in (texts.category, texts.subset))
@@ -31,6 +34,7 @@ def data(opinions: Opinions, texts: Texts) -> dict[str, Any]:
     return {
         "tokenizer": texts.tokenizer,
         "groups": [_group(texts, *place) for place in places],
+        "sets": [_set(texts, None, np.ones(len(texts.prompts), dtype=np.bool_)), *_subsets(texts, subsets)],
         "contestants": list(_contestants(texts)),
         "pairs": texts.pairs,
         "many": MANY,
@@ -64,6 +68,32 @@ def _sizes(texts: Texts, asked: BoolArray) -> Iterator[tuple[str, FloatArray]]:
     yield "prompt", texts.prompts[asked]
     yield "completion", texts.completions[answers & ~by_people]
     yield "demonstration", np.concatenate((texts.completions[answers & by_people], references))
+
+
+def _subsets(texts: Texts, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for name in names:
+        own = np.array(texts.subset) == name
+        if not own.all():
+            yield _set(texts, name, own)
+
+
+def _set(texts: Texts, subset: str | None, own: BoolArray) -> dict[str, Any]:
+    """``by_number``: how many prompts have how many requirements, as pairs of the two, requirements first."""
+    numbers = np.bincount(texts.asked_of, minlength=len(own))[own]
+    known = texts.spaced[own & (texts.spaced != NO_TEXT)]
+    asked = [kinds for kinds, at in zip(texts.kinds, texts.asked_of.tolist(), strict=True) if own[at]]
+    kinds = Counter(chain.from_iterable(asked))
+    requirements, prompts = len(asked), int(own.sum())
+    return {
+        "subset": subset,
+        "prompts": prompts,
+        "words_mean": rounded(float(known.mean())) if len(known) else None,
+        "categories": len({each for each, mine in zip(texts.category, own, strict=True) if mine and each}),
+        "requirements": requirements,
+        "requirements_mean": rounded(requirements / prompts) if requirements else None,
+        "by_number": np.column_stack(np.unique(numbers, return_counts=True)).tolist() if requirements else [],
+        "kinds": dict(sorted(kinds.items())),
+    }
 
 
 def _contestants(texts: Texts) -> Iterator[dict[str, Any]]:

@@ -1,21 +1,25 @@
 """Lengths of texts as boxes, and bars of ratings per pair."""
 
 from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Final
 
-from leaderboard.data.table import LENGTHS, TEXTS, TextLengths, times_named
+from leaderboard.data.table import LENGTHS, TEXTS, Spread, TextLengths, times_named
 from leaderboard.pages.figure import (
     MOST_SERIES,
     SERIES,
     Figure,
+    bars,
     full,
+    kinds_axis,
     layout,
     legend,
     legend_name,
     names_axis,
     title,
 )
-from leaderboard.pages.format import counted
+from leaderboard.pages.format import counted, percent
 from leaderboard.snapshots.canonical import Content
 
 _GAP: Final = 0.27
@@ -89,6 +93,32 @@ def _text(one: TextLengths) -> str:
         f"median {one.median:,.6g}, half between {one.q1:,.6g} and {one.q3:,.6g}<br>"
         f"shortest {one.min:,.6g}, longest {one.max:,.6g} {LENGTHS[one.measure]}"
     )
+
+
+MOST_NAMES: Final = 24
+
+
+def spread_bars(spread: Spread) -> Figure:
+    """Shares under each name, a series for each of the first parts."""
+    traces = []
+    for number, (part, own) in enumerate(groupby(spread.shares, key=attrgetter("part"))):
+        shares = list(own)
+        at = {"x": list(range(len(shares))), "y": [100 * each.share for each in shares]}
+        texts = [
+            f"{full(part)}: {each.count:,} of {counted(each.of, spread.what)} ({percent(each.share)})"
+            f"<br>{spread.axis}: {full(each.name)}"
+            for each in shares
+        ]
+        traces.append(bars(legend_name(part), {"color": SERIES[number % MOST_SERIES]}, **at, text=texts))
+    traces = traces[:MOST_SERIES]
+    drawn_on = layout(
+        barmode="group",
+        xaxis={**kinds_axis(spread.names), "title": title(spread.axis), "showgrid": False},
+        yaxis={"title": title(f"{spread.what.capitalize()}s (%)"), "rangemode": "tozero"},
+        **legend(len(traces)),
+        margin={"l": 10, "r": 10, "t": 40 if len(traces) > 1 else 10, "b": 40},
+    )
+    return {"data": traces, "layout": drawn_on}
 
 
 def coverage_bars(content: Content) -> Figure:

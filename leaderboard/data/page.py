@@ -10,18 +10,24 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from arena.models import Study
-from leaderboard.data.figure import coverage_bars, length_boxes
+from leaderboard.data.figure import MOST_NAMES, coverage_bars, length_boxes, spread_bars
 from leaderboard.data.left_out import left_out_by_reason
 from leaderboard.data.table import (
     EVERYTHING,
     LENGTHS,
     TEXTS,
+    Spread,
     TextLengths,
     all_lengths_table,
     coverage_table,
     left_out_table,
     length_words,
     lengths_table,
+    requirement_kinds,
+    requirement_numbers,
+    sets_table,
+    sets_title,
+    spread_table,
     text_contestants_table,
     text_lengths,
     unscored_table,
@@ -116,6 +122,7 @@ class DataPage(Page):
         content = self.content
         if content is None:
             return
+        yield from self._set_panels(content)
         if self.lengths:
             yield self._lengths_panel(content["tokenizer"])
             table = all_lengths_table(content)
@@ -128,6 +135,33 @@ class DataPage(Page):
                 text_contestants_table(content),
             )
         yield from self._rating_panels(content)
+
+    def _set_panels(self, content: Content) -> Iterator[Panel]:
+        if "sets" not in content or not content["sets"][0]["prompts"]:
+            return
+        yield self.make_panel(
+            "sets",
+            sets_title(content),
+            "Words per prompt are those between spaces, without material.",
+            sets_table(content),
+        )
+        yield from self._spread_panel(
+            "requirements",
+            "Requirements per prompt",
+            "A prompt without requirements has 0.",
+            requirement_numbers(content),
+        )
+        yield from self._spread_panel(
+            "kinds",
+            "Kinds of requirements",
+            "A requirement counts under each of its kinds.",
+            requirement_kinds(content),
+        )
+
+    def _spread_panel(self, slug: str, title: str, note: str, spread: Spread) -> Iterator[Panel]:
+        if spread.shares:
+            draw = (lambda: spread_bars(spread)) if len(spread.names) <= MOST_NAMES else None
+            yield self.make_panel(slug, title, note, spread_table(title, spread), draw=draw, height=15)
 
     def _lengths_panel(self, tokenizer: str) -> Panel:
         drawn = len({one.part for one in self.lengths if one.count})

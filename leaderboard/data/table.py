@@ -8,7 +8,7 @@ from typing import Any, Final
 from leaderboard.pages.columns import Column, place
 from leaderboard.pages.format import counted
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.units import PERCENT, PLAIN, TENTHS, Cell
+from leaderboard.pages.units import HUNDREDTHS, PERCENT, PLAIN, SHARE, TENTHS, Cell
 from leaderboard.snapshots.canonical import Content
 
 LENGTHS: Final = {
@@ -122,6 +122,86 @@ _OF_MODELS: Final[Sequence[Column[Content]]] = (
 def text_contestants_table(content: Content) -> DataTable:
     caption = f"Answers of each model. Tokens: {content['tokenizer']}"
     return DataTable.of(caption, _OF_MODELS, content["contestants"])
+
+
+_SETS: Final[Sequence[Column[Content]]] = (
+    Column("Part", lambda row: set_name(row)),
+    Column("Prompts", "prompts"),
+    Column("Words per prompt", "words_mean", HUNDREDTHS),
+    Column("Requirements", lambda row: row["requirements"] or None),
+    Column("Requirements per prompt", "requirements_mean", HUNDREDTHS),
+    Column("Categories", lambda row: row["categories"] or None),
+)
+
+
+def set_name(row: Content) -> str:
+    return part_name({"category": None, **row})
+
+
+def sets_title(content: Content) -> str:
+    return "Prompts and requirements" if content["sets"][0]["requirements"] else "Prompts"
+
+
+def sets_table(content: Content) -> DataTable:
+    return DataTable.of(sets_title(content), _SETS, content["sets"])
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many of the prompts or requirements of a part have what ``name`` says."""
+
+    part: str
+    name: str
+    count: int
+    of: int
+
+    @property
+    def share(self) -> float:
+        return self.count / self.of
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Prompts by their number of requirements, or requirements by kind: the ``names``, and each share."""
+
+    what: str
+    axis: str
+    names: Sequence[str]
+    shares: Sequence[Share]
+
+
+def requirement_numbers(content: Content) -> Spread:
+    rows = [row for row in content["sets"] if row["requirements"]]
+    numbers = sorted({number for row in rows for number, _ in row["by_number"]})
+    shares = [
+        Share(set_name(row), f"{number:,}", dict(row["by_number"]).get(number, 0), row["prompts"])
+        for row in rows
+        for number in numbers
+    ]
+    return Spread("prompt", "Requirements", [f"{number:,}" for number in numbers], shares)
+
+
+def requirement_kinds(content: Content) -> Spread:
+    """The most frequent kind first."""
+    total: Mapping[str, int] = content["sets"][0]["kinds"]
+    kinds = sorted(total, key=lambda kind: (-total[kind], kind))
+    shares = [
+        Share(set_name(row), kind, row["kinds"].get(kind, 0), row["requirements"])
+        for row in content["sets"]
+        if row["kinds"]
+        for kind in kinds
+    ]
+    return Spread("requirement", "Kind", kinds, shares)
+
+
+def spread_table(title: str, spread: Spread) -> DataTable:
+    columns: list[Column[Share]] = [
+        Column("Part", "part"),
+        Column(spread.axis, "name"),
+        Column(f"{spread.what.capitalize()}s", "count"),
+        Column(f"Share of {spread.what}s (%)", "share", SHARE, label=f"Share of {spread.what}s"),
+    ]
+    return DataTable.of(title, columns, spread.shares)
 
 
 def times_named(content: Content) -> list[str]:

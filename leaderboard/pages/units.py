@@ -139,6 +139,9 @@ COUNT: Final = Unit(_known(lambda value: number(value, ",")), _printed(","))
 SCORE: Final = Unit(_known(lambda value: number(value, ".0f")), _printed(".0f"))
 WHOLE: Final = Unit(_known(_whole), _printed(",.0f"), _whole_range)
 TENTHS: Final = Unit(_known("{:,.1f}".format), _printed(",.1f"), cell=_in_tenths)
+HUNDREDTHS: Final = Unit(
+    _known("{:,.2f}".format), _printed(",.2f"), cell=_in_hundredths, shown="{:,.2f}".format
+)
 P: Final = Unit(probability, _printed(".3f"), shown=probability)
 PLAIN: Final = Unit(_known(str), _known(str))
 """Texts, and numbers that need no other word."""

@@ -7,17 +7,18 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from django.db.models import Count, Exists, Max, OuterRef, QuerySet
 
-from arena.models import Completion, Contestant, Pair, Prompt, Reference, Study
+from arena.models import Completion, Contestant, Pair, Prompt, Question, Reference, Study
 from arena.rules.subsets import TRAINING_SUBSET
 from leaderboard.models import TextMeasure
 from leaderboard.snapshots import copying, kept
-from leaderboard.stats.style import VERSION, size_of, tokenizer_name
+from leaderboard.snapshots.canonical import FORM
+from leaderboard.stats.style import VERSION, size_of, spaced_words, tokenizer_name
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -28,6 +29,8 @@ KEPT: Final = "texts"
 WORTH_KEEPING: Final = 2_000
 
 NO_AUTHOR: Final = -1
+
+NO_TEXT: Final = -1
 
 Sizes = tuple[int, int, int, int]
 
@@ -41,6 +44,9 @@ class Texts:
     Sizes have a column for each of leaderboard.stats.style.MEASURES, NaN where not known. ``prompt`` and
     ``reference_prompt`` are rows of ``prompts``; ``contestant`` is an index into ``contestants`` (name, kind,
     retired) or NO_AUTHOR. Replaced completions are included and not ``current``.
+
+    ``spaced`` are words between spaces of each prompt without its input, NO_TEXT where not known. ``kinds``
+    are those of each requirement that raters are asked about, ``asked_of`` the row of its prompt.
     """
 
     tokenizer: str
@@ -56,6 +62,9 @@ class Texts:
     empty: npt.NDArray[np.bool_]
     references: FloatArray
     reference_prompt: npt.NDArray[np.int64]
+    spaced: npt.NDArray[np.int64]
+    asked_of: npt.NDArray[np.int64]
+    kinds: tuple[tuple[str, ...], ...]
     pairs: int
 
     @cached_property
@@ -92,11 +101,14 @@ def texts(study: Study) -> Texts:
         if len(arrays["completion"]) >= WORTH_KEEPING:
             kept.store(study, KEPT, arrays, origin)
     category, subset = (tuple(arrays.pop(name).tolist()) for name in ("category", "subset"))
+    asked_of, kinds = _requirements(study, arrays.pop("ids"))
     return Texts(
         tokenizer=tokenizer_name(),
         contestants=tuple((each.name, each.kind, each.retired_at is not None) for each in players),
         category=category,
         subset=subset,
+        asked_of=asked_of,
+        kinds=kinds,
         pairs=Pair.objects.filter(prompt__study=study).exclude(prompt__subset=TRAINING_SUBSET).count(),
         **arrays,
     )
@@ -112,14 +124,16 @@ def _origin(study: Study, players: Sequence[Contestant]) -> str:
     )
     marks = [each.aggregate(n=Count("pk"), last=Max("pk")) for each in rows]
     numbers = [each.pk for each in players]
-    return json.dumps([revision, study.created_at.isoformat(), VERSION, tokenizer_name(), marks, numbers])
+    return json.dumps(
+        [FORM, revision, study.created_at.isoformat(), VERSION, tokenizer_name(), marks, numbers]
+    )
 
 
 def _arrays(study: Study, player: Mapping[int, int]) -> kept.Arrays:
     """The arrays of Texts, names of prompts' categories and subsets too."""
     measure_missing(study)
     asked, prompt_sizes = _prompts(study)
-    prompt_number = {pk: number for number, (pk, _, _) in enumerate(asked)}
+    prompt_number = {each.pk: number for number, each in enumerate(asked)}
     completions = Completion.objects.rated().filter(prompt__study=study).order_by("pk")
     known = _known(completions.order_by().values("digest"))
     fields = ("pk", "prompt", "contestant", "is_current", "is_empty", "digest")
@@ -128,8 +142,10 @@ def _arrays(study: Study, player: Mapping[int, int]) -> kept.Arrays:
     reference_of, reference_sizes = _references(study)
     return {
         "prompts": _array(prompt_sizes),
-        "category": np.array([category for _, category, _ in asked], dtype=np.str_),
-        "subset": np.array([subset for _, _, subset in asked], dtype=np.str_),
+        "ids": np.array([each.pk for each in asked], dtype=np.int64),
+        "category": np.array([each.category for each in asked], dtype=np.str_),
+        "subset": np.array([each.subset for each in asked], dtype=np.str_),
+        "spaced": np.array([each.spaced for each in asked], dtype=np.int64),
         "completion": np.array([row.pk for row in answers], dtype=np.int64),
         "completions": _array([known.get(row.digest, blank if row.is_empty else None) for row in answers]),
         "prompt": np.array([prompt_number[row.prompt] for row in answers], dtype=np.int64),
@@ -139,6 +155,17 @@ def _arrays(study: Study, player: Mapping[int, int]) -> kept.Arrays:
         "references": _array(reference_sizes),
         "reference_prompt": np.array([prompt_number[pk] for pk in reference_of], dtype=np.int64),
     }
+
+
+def _requirements(
+    study: Study, prompts: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], tuple[tuple[str, ...], ...]]:
+    """The place among ``prompts`` (ids in order) and the kinds of each requirement that is asked about."""
+    asked = Question.objects.asked().filter(prompt__study=study).exclude(prompt__subset=TRAINING_SUBSET)
+    known = set(prompts.tolist())
+    rows = [row for row in asked.order_by("pk").values_list("prompt", "labels") if row[0] in known]
+    places = np.searchsorted(prompts, [prompt for prompt, _ in rows]).astype(np.int64)
+    return places, tuple(tuple(dict.fromkeys(map(str, labels))) for _, labels in rows)
 
 
 def characters(study: Study) -> dict[int, int]:
@@ -153,11 +180,21 @@ def characters(study: Study) -> dict[int, int]:
     return found
 
 
-def _prompts(study: Study) -> tuple[list[tuple[int, str, str]], list[Sizes | None]]:
+class _Asked(NamedTuple):
+    pk: int
+    category: str
+    subset: str
+    spaced: int
+
+
+def _prompts(study: Study) -> tuple[list[_Asked], list[Sizes | None]]:
     rows = Prompt.objects.rated().filter(study=study)
     asked, sizes = [], []
     for batch in _read(rows, "pk", "category", "subset", "turns", "input"):
-        asked += [(pk, category, subset) for pk, category, subset, _, _ in batch]
+        asked += [
+            _Asked(pk, category, subset, spaced_words(turns) if turns else NO_TEXT)
+            for pk, category, subset, turns, _ in batch
+        ]
         sizes += _sizes([[*turns, given] if given else turns for *_, turns, given in batch])
     return asked, sizes
 

@@ -180,7 +180,7 @@ def lines_csv(rows: Iterable[Iterable[Any]]) -> bytes:
 _OF_COMPLETIONS: Final = ("completions", "prompt", "contestant", "current", "empty")
 _KINDS_OF_SIZES: Final = {
     **dict.fromkeys(("prompts", "completions", "references"), "f"),
-    **dict.fromkeys(("completion", "prompt", "contestant", "reference_prompt"), "iu"),
+    **dict.fromkeys(("completion", "prompt", "contestant", "reference_prompt", "spaced", "asked_of"), "iu"),
     **dict.fromkeys(("current", "empty"), "b"),
 }
 """NumPy's kinds of arrays."""
@@ -198,12 +198,14 @@ def sizes_from(content: bytes) -> Texts:
         found = Texts(**{name: _read(value) for name, value in json.loads(content).items()})
         _check_kinds(found)
         prompts, answers = len(found.prompts), len(found.completion)
-        for name in ("prompt", "reference_prompt"):
+        for name in ("prompt", "reference_prompt", "asked_of"):
             _check_numbers(name, getattr(found, name), 0, prompts)
         _check_numbers("contestant", found.contestant, NO_AUTHOR, len(found.contestants))
         if (
             len(found.category) != prompts
             or len(found.subset) != prompts
+            or len(found.spaced) != prompts
+            or len(found.kinds) != len(found.asked_of)
             or {len(getattr(found, name)) for name in _OF_COMPLETIONS} != {answers}
             or len(found.references) != len(found.reference_prompt)
         ):
@@ -221,7 +223,9 @@ def _check_kinds(found: Texts) -> None:
         shape = (given.shape[0], len(MEASURES)) if kinds == "f" else given.shape[:1]
         if not isinstance(given, np.ndarray) or given.dtype.kind not in kinds or given.shape != shape:
             raise ValueError(f"{name} is not of its type")
-    texts = (found.tokenizer, *found.category, *found.subset, *(name for name, _, _ in found.contestants))
+    labels = (label for each in found.kinds for label in each)
+    names = (name for name, _, _ in found.contestants)
+    texts = (found.tokenizer, *found.category, *found.subset, *names, *labels)
     if not all(isinstance(text, str) for text in texts) or not isinstance(found.pairs, int):
         raise ValueError("a name is no text, or a number is none")
 

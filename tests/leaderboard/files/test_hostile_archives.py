@@ -246,6 +246,9 @@ SIZES: dict[str, Any] = {
     "empty": {"dtype": "|b1", "shape": [2], "values": [False, False]},
     "references": {"dtype": "<f8", "shape": [0, 4], "values": []},
     "reference_prompt": {"dtype": "<i8", "shape": [0], "values": []},
+    "spaced": {"dtype": "<i8", "shape": [1], "values": [3]},
+    "asked_of": {"dtype": "<i8", "shape": [2], "values": [0, 0]},
+    "kinds": [["Content", "Format"], []],
     "pairs": 1,
 }
 

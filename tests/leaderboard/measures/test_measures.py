@@ -32,8 +32,9 @@ METHODOLOGY = ROOT / "docs" / "methodology.md"
 MODELS = ("Ant", "Bee", "Cat")
 UNIT = re.compile(r" \((%|points|share)\)$")
 COUNTS = """\
-All answers|Answers|Answers that tell|Alone as people|Checks|Checked|Complete|Empty|Exactly mirrored
-|Flagged|Followed the first|Followed the second|Hidden checks|Identical texts|Judges|Late|Left out
+All answers|Answers|Answers that tell|Alone as people|Categories|Checks|Checked|Complete|Empty
+|Exactly mirrored|Flagged|Followed the first|Followed the second|Hidden checks|Identical texts|Judges|Late
+|Left out
 |Losses|Members|Missing|Models on whose answers people disagree|n|Needed|No answer|No score
 |Not started|Number|Number met|Of|Other ratings|Other pairs with a known right answer|Out of range
 |Pairs|Pairs in both orders|Pairs rated in both orders|Pairs in common|Pairs for kappa|Pairs for r

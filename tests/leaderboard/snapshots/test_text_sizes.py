@@ -107,13 +107,13 @@ def test_a_study_without_anything():
 
 def test_queries_do_not_grow_with_the_texts(made, django_assert_num_queries):
     texts(made.study)
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(14):
         texts(made.study)
     for number in range(30):
         prompt = factories.make_prompt(study=made.study, turns=[f"Question {number}"])
         factories.make_completion(prompt=prompt, contestant=made.contestants["alpha"])
     texts(made.study)
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(14):
         texts(made.study)
 
 
