@@ -32,6 +32,15 @@ class ComparisonOut(OpinionOut):
     points: int
 
 
+class TurnScoreOut(BaseModel):
+    """A stored score of one turn."""
+
+    turn: int
+    status: Literal["scored", "unscored"]
+    value: float | None
+    reason: Reason | None
+
+
 class ScoreOut(OpinionOut):
     """A stored score."""
 
@@ -40,6 +49,9 @@ class ScoreOut(OpinionOut):
     reason: Reason | None
     lowest: float
     highest: float
+    turns: list[TurnScoreOut] = Field(
+        description="If turns were scored: each of them; the other fields are then those of the first."
+    )
 
 
 class AnswerOut(BaseModel):
@@ -101,7 +113,7 @@ class OpinionIn(Said):
 
 def _columns(schema: type[BaseModel], row: Opinion) -> dict[str, Any]:
     """Returns the columns of a stored row that a schema shows."""
-    shown = schema.model_fields.keys() - {"assignment", "position"}
+    shown = schema.model_fields.keys() - {"assignment", "position", "turns"}
     return {**{name: getattr(row, name) for name in shown}, "reason": row.reason or None}
 
 
@@ -139,6 +151,10 @@ class ScoreIn(OpinionIn, TextScore):
         },
     }
     STORED, CONFLICT, FIELD, NAME = ScoreOut, ScoreConflictOut, "value", "score"
+
+    def shown(self, stored: Sequence[Any]) -> ScoreOut:
+        turns = [TurnScoreOut(**_columns(TurnScoreOut, each)) for each in stored if each.turn]
+        return ScoreOut(assignment=self.assignment, turns=turns, **_columns(ScoreOut, stored[0]))
 
 
 class AnswerIn(Check):

@@ -45,9 +45,9 @@ class Score(Opinion):
                 name="score_one_current",
             ),
             models.UniqueConstraint(
-                fields=["assignment"],
+                fields=["assignment", "turn"],
                 condition=Q(is_current=True, assignment__isnull=False),
-                name="score_one_per_assignment",
+                name="score_one_per_assignment_and_turn",
             ),
         ]
 

@@ -111,7 +111,7 @@ class Said(BaseModel):
 
     @property
     def rows(self) -> Mapping[int, Mapping[str, Any]]:
-        """Returns columns of rows to store: of checks by position of the requirement, else row 0 alone."""
+        """Returns columns of rows to store: of checks by position, of scores by turn, else row 0 alone."""
         raise NotImplementedError
 
     def check(self) -> None:
@@ -178,8 +178,28 @@ class Rating(Reply, Said):
         _check_within({"rating": self.rating, "expected": self.expected, **numbers}, 1, self.points)
 
 
+class TurnScore(Reply):
+    """A score of one turn of an answer, on the scale of all."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    turn: Annotated[int, Field(strict=True, ge=1, le=2**15 - 1)] = Field(description="From 1.")
+    value: Number | None = Field(default=None, description="lowest to highest; null if unscored.")
+    expected: Number | None = Field(
+        default=None, description="Expected score over the answer tokens, where they are known."
+    )
+    seconds: Seconds | None = Field(default=None, description="Time taken for this turn.")
+
+
+def _each_turn_once(scores: Sequence[TurnScore]) -> Sequence[TurnScore]:
+    turns = [each.turn for each in scores]
+    if double := next((each for each in turns if turns.count(each) > 1), None):
+        raise ValueError(f"turn {double} is scored twice")
+    return scores
+
+
 class TextScore(Reply, Said):
-    """A score of one answer."""
+    """A score of one answer, or of each of its turns."""
 
     value: Number | None = Field(default=None, description="lowest to highest; null if unscored.")
     lowest: Number = Field(description="Lowest score of the scale the score is given on.")
@@ -188,16 +208,34 @@ class TextScore(Reply, Said):
         default=None,
         description="Expected score over the answer tokens, lowest to highest, where they are known.",
     )
+    turns: Annotated[list[TurnScore], AfterValidator(_each_turn_once)] = Field(
+        default_factory=list,
+        description="A judge's score of each turn of an answer with several, instead of value.",
+    )
 
     @property
     def rows(self) -> Mapping[int, Mapping[str, Any]]:
-        return {0: self.columns("value", "lowest", "highest", "expected", "seconds")}
+        scale = {"lowest": self.lowest, "highest": self.highest}
+        return {
+            turn: {**each.columns("value", "expected", "seconds"), **scale, "turn": turn}
+            for turn, each in self._scores.items()
+        }
+
+    @property
+    def _scores(self) -> Mapping[int, "TextScore | TurnScore"]:
+        """Returns what is said by turn; 0 is the whole answer."""
+        return {each.turn: each for each in sorted(self.turns, key=lambda one: one.turn)} or {0: self}
 
     def check(self) -> None:
         if not self.lowest < self.highest:
             raise InvalidAnswerError("highest", "The highest score must be above the lowest.")
-        self.check_verdict("value", "score", self.value)
-        _check_within({"value": self.value, "expected": self.expected}, self.lowest, self.highest)
+        if self.turns and (self.value, self.reason, self.expected) != (None, None, None):
+            raise InvalidAnswerError("value", "An answer is scored as a whole or turn by turn, not both.")
+        for turn, each in self._scores.items():
+            name = f"turns.{turn}." if turn else ""
+            each.check_verdict(f"{name}value", "score", each.value)
+            values = {f"{name}value": each.value, f"{name}expected": each.expected}
+            _check_within(values, self.lowest, self.highest)
 
 
 class Check(Reply):

@@ -256,13 +256,14 @@ def _said_of_texts(study: Study, rater: Rater, wanted: Wanted) -> _Answered:
     given = wanted.of_rater(_opinions(wanted), study, rater, *wanted.about).order_by()
     is_check = wanted.kind == Assignment.Kind.CHECK
     asked = questions(study) if is_check else Counter()
-    current = {"question__is_current": True, "question__is_accepted": True} if is_check else {"turn": 0}
-    for completion, repeat, assignment, prompt, values in (
+    current = {"question__is_current": True, "question__is_accepted": True} if is_check else {}
+    for completion, repeat, assignment, prompt, rows, values in (
         given.filter(**current)
         .values_list("completion", "repeat", "assignment", "completion__prompt")
-        .annotate(values=Count("value"))
+        .annotate(rows=Count("pk"), values=Count("value"))
     ):
-        is_whole = values >= asked[prompt] if is_check else values > 0
+        # Of scores each row is a turn, or all of them.
+        is_whole = values >= asked[prompt] if is_check else values == rows
         yield completion, repeat, False, assignment, "submitted" if is_whole else UNSCORED
 
 

@@ -22,6 +22,7 @@ from arena.models import (
     Purpose,
     Question,
     Rater,
+    Score,
 )
 from arena.models.comparisons import Opinion
 from arena.models.signals import opinion_recorded
@@ -32,7 +33,7 @@ from arena.rating.tasks import TASKS, Task
 BATCH: Final = 1000
 
 Rows = Mapping[int, Any]
-"""What is stored about an assignment: of a check by position of the requirement, else row 0 alone."""
+"""What is stored of an assignment: of a check by position, of a score by turn, else row 0 alone."""
 
 
 @dataclass
@@ -192,12 +193,34 @@ class ScoreRecorder(Recorder):
     def refuse(self, assignment: Assignment, said: TextScore) -> None:
         study = assignment.study
         if assignment.rater.kind != Rater.Kind.PERSON:
+            if said.turns:
+                self._refuse_turns(assignment, [each.turn for each in said.turns])
             return
+        if said.turns:
+            raise InvalidAnswerError("turns", "People score whole answers.")
         if (said.lowest, said.highest) != (study.score_lowest, study.score_highest):
             scale = f"{study.score_lowest} to {study.score_highest}"
             raise InvalidAnswerError("highest", f"This study scores answers from {scale}.")
         if said.value is not None and said.value != int(said.value):
             raise InvalidAnswerError("value", "A score is a whole number.")
+
+    def _number(self, row: Any) -> int:
+        return int(row.turn)
+
+    def _rows(self, entry: Entry, shared: Mapping[str, Any]) -> Rows:
+        # A score of the whole answer stands no more beside those of its turns.
+        gone = [row.pk for turn, row in entry.earlier.items() if turn not in entry.said.rows]
+        if gone:
+            Score.objects.filter(pk__in=gone).update(is_current=False)
+        return super()._rows(entry, shared)
+
+    @staticmethod
+    def _refuse_turns(assignment: Assignment, turns: Sequence[int]) -> None:
+        completion = assignment.completion
+        number = len(completion.turns) if completion else 0
+        if sorted(turns) != list(range(1, number + 1)):
+            has = "one turn" if number == 1 else f"{number} turns"
+            raise InvalidAnswerError("turns", f"This answer has {has}: score each of them, or all of it.")
 
 
 class CheckRecorder(Recorder):

@@ -1,8 +1,8 @@
 """A protocol about one pair or answer: what to ask next, given the replies so far, and the verdict. Pure.
 
 Keys of questions: ``rate``, ``analyse.second`` (about one answer), ``debate.3`` (item of a list, or the
-position of a requirement), ``2/rate`` (second sample), ``prepair/compare`` (part of a protocol that votes),
-``clarity: rate`` (by a criterion).
+position of a requirement), ``rate.turn-2`` (a turn of an answer), ``2/rate`` (second sample),
+``prepair/compare`` (part of a protocol that votes), ``clarity: rate`` (by a criterion).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -124,6 +124,13 @@ class Conversation:
             else:
                 found[slot.number] = self._read(slot, reply)
         return found
+
+    def by_turn(self) -> dict[int, Verdict]:
+        """The verdict on each turn of an answer, or on all of it as turn 0."""
+        if (unusable := self._unusable()) or self._configured.turns == 1:
+            turns = dict.fromkeys(slot.turn for slot in self.slots() if slot.step.asks_verdict)
+            return dict.fromkeys(turns, unusable or self.verdict())
+        return {slot.turn: self._read(slot, reply) for slot, reply in self._replied()}
 
     def question(self, slot: Slot, pair_texts: Texts) -> Question:
         step, configured = slot.step, self._configured
@@ -281,8 +288,10 @@ class Conversation:
         step, configured = slot.step, self._configured
         template = configured.template(step)
         shown = pair_texts.swapped() if step.other_order else pair_texts
+        if slot.turn and isinstance(shown, OneText):
+            shown = shown.at_turn(slot.turn)
         answers = _answers(slot, shown)
-        quotes = list(self._quotes(slot))
+        quotes = list(self._quotes(slot, shown))
         texts = [*shown.prompt, shown.input, *(turn for answer in answers.values() for turn in answer)]
         texts += [text for *_, text in quotes] + [message["content"] for message in before]
         texts += configured.questions.values()
@@ -312,6 +321,8 @@ class Conversation:
             block = rendering.block(label, word, text)
             values[placeholder] = f"{values[placeholder]}\n\n{block}".strip()
         text = rendering.fill(template, values)
+        if slot.turn > 1:
+            text = rendering.about_last_turn(text)
         criterion = self._criterion(step)
         return rendering.by_criterion(criterion, text) if criterion else text
 
@@ -328,7 +339,7 @@ class Conversation:
         listed = rendering.block("QUESTIONS", word, rendering.numbered(every)) if every else ""
         return {"question": one, "questions": listed}
 
-    def _quotes(self, slot: Slot) -> Iterator[tuple[str, str, str]]:
+    def _quotes(self, slot: Slot, shown: Texts) -> Iterator[tuple[str, str, str]]:
         """The earlier replies that the text shows: placeholder, label and text of each."""
         named = rendering.placeholders(self._configured.template(slot.step))
         asked = [one for step in self._builds_on(slot.step) for one in self._configured.slots(step)]
@@ -342,6 +353,8 @@ class Conversation:
                 text = rendering.quoted(
                     reply, verdict, self._configured.scale_of(one.step), exchange=exchange
                 )
+                if slot.turn and shown.references and self.is_given(one):
+                    text = rendering.own_reference(shown.references)
                 for placeholder, label in self._headings(slot, one, verdict):
                     if placeholder in named:
                         yield placeholder, label.upper(), text
@@ -417,10 +430,14 @@ def verdict(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) ->
     return _vote(configured, replies).verdict()
 
 
-def score(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) -> TextScore:
-    """The judge's score of one answer; only once nothing is left to ask."""
-    samples = [one.verdict() for one in _conversations(configured, replies)]
-    return combined(samples, str(configured.values.get("combine", "mean")))
+def scores(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) -> dict[int, TextScore]:
+    """The judge's score of each turn of an answer, or of all of it as turn 0.
+
+    Only once nothing is left to ask.
+    """
+    samples = [one.by_turn() for one in _conversations(configured, replies)]
+    how = str(configured.values.get("combine", "mean"))
+    return {turn: combined([each[turn] for each in samples], how) for turn in samples[0]}
 
 
 def checks(configured: ConfiguredProtocol, replies: Mapping[str, ReplyText]) -> dict[int, Verdict]:
@@ -448,6 +465,15 @@ def keys(configured: ConfiguredProtocol) -> list[str]:
 def keys_about(configured: ConfiguredProtocol, position: int) -> list[str]:
     """The keys of what is asked about a requirement, by itself or together with all others."""
     return [one.key(slot) for one, slot in _slots(configured) if slot.number in (0, position)]
+
+
+def keys_of_turn(configured: ConfiguredProtocol, turn: int) -> list[str]:
+    """The keys of what is asked about a turn of an answer and nothing else; of turn 0, about all of it."""
+    return [
+        one.key(slot)
+        for one, slot in _slots(configured)
+        if slot.turn == turn and slot.step.about is About.COMPLETION
+    ]
 
 
 def asks_alike(configured: ConfiguredProtocol, sent: Mapping[str, str]) -> bool:

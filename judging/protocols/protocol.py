@@ -77,11 +77,13 @@ class Slot:
     step: Step
     number: int = 0  # of its item, from 1; 0 where the step does not repeat
     side: str = ""  # first or second in the assignment; "" where it is about no single answer
+    turn: int = 0  # of the answer, from 1; 0 where it is about no single turn
 
     @property
     def key(self) -> str:
-        """Names it among the questions of its protocol: ``debate.3``, ``analyse.first``."""
-        return ".".join(part for part in (self.step.name, str(self.number or ""), self.side) if part)
+        """Names it among the questions of its protocol: ``debate.3``, ``analyse.first``, ``judge.turn-2``."""
+        turn = f"turn-{self.turn}" if self.turn else ""
+        return ".".join(filter(None, (self.step.name, str(self.number or ""), self.side, turn)))
 
 
 SIDES: Final = ("first", "second")
@@ -171,7 +173,8 @@ class ConfiguredProtocol:
     """``criteria`` are asked about beside the overall rating, each by itself; None: the judge rates none.
 
     ``criterion`` is the one that is asked about instead of the overall rating. ``questions`` are the
-    requirements of the prompt by their position; they shape no wording of the judge's.
+    requirements of the prompt by their position, and ``turns`` how many its answer has, each of which is
+    scored by itself; they shape no wording of the judge's.
     """
 
     protocol: Protocol
@@ -182,6 +185,7 @@ class ConfiguredProtocol:
     criteria: tuple[str, ...] | None = None
     criterion: str = ""
     questions: Mapping[int, str] = field(default_factory=dict)
+    turns: int = 1
 
     @classmethod
     def of(
@@ -206,6 +210,9 @@ class ConfiguredProtocol:
 
     def asking(self, questions: Mapping[int, str]) -> "ConfiguredProtocol":
         return replace(self, questions=questions)
+
+    def of_turns(self, turns: int) -> "ConfiguredProtocol":
+        return replace(self, turns=turns)
 
     @cached_property
     def takes_questions(self) -> bool:
@@ -280,7 +287,14 @@ class ConfiguredProtocol:
         """The questions of a step, in the order of asking."""
         is_about_each = step.about is About.COMPLETION and self.protocol.task is Task.COMPARE
         sides = SIDES if is_about_each else ("",)
-        return [Slot(step, number, side) for number in self._numbers(step) for side in sides]
+        is_by_turn = step.about is About.COMPLETION and self.protocol.task is Task.SCORE and self.turns > 1
+        turns = range(1, self.turns + 1) if is_by_turn else (0,)
+        return [
+            Slot(step, number, side, turn)
+            for number in self._numbers(step)
+            for side in sides
+            for turn in turns
+        ]
 
     def _numbers(self, step: Step) -> Sequence[int]:
         if step.each == QUESTIONS:

@@ -48,16 +48,31 @@ class PairTexts:
 
 @dataclass(frozen=True)
 class OneText:
-    """A prompt and one completion, as lists of turns; the other fields are those of PairTexts."""
+    """A prompt and one completion, as lists of turns; the other fields are those of PairTexts.
+
+    dialogue: the prompt holds what both said before, the user first, and the text is the answer to its end.
+    """
 
     prompt: Sequence[str]
     input: str
     text: Sequence[str]
     secret: bytes = field(repr=False)
     references: Sequence[Sequence[str]] = ()
+    dialogue: bool = False
 
     def swapped(self) -> "OneText":
         return self
+
+    def at_turn(self, turn: int) -> "OneText":
+        """The answer to one turn, from 1, after all that was said before."""
+        before = [said for both in zip(self.prompt, self.text[: turn - 1], strict=False) for said in both]
+        return replace(
+            self,
+            prompt=[*before, self.prompt[turn - 1]],
+            text=self.text[turn - 1 : turn],
+            references=[each[:turn] for each in self.references],
+            dialogue=turn > 1,
+        )
 
 
 Texts = PairTexts | OneText
@@ -74,11 +89,14 @@ def boundary(secret: bytes, template: str, texts: Sequence[str]) -> str:
         attempt += 1
 
 
-def block(label: str, word: str, *texts: str) -> str:
+def block(label: str, word: str, *texts: str, dialogue: bool = False) -> str:
     """A text of others between markers; several turns stand below lines that carry the boundary."""
     turns = [neutral(text) for text in texts]
+    names = [f"turn {number}" for number in range(1, len(turns) + 1)]
+    if dialogue:
+        names = [f"turn {place // 2 + 1}, {('user', 'assistant')[place % 2]}" for place in range(len(turns))]
     if len(turns) > 1:
-        turns = [f"--- turn {number} {word} ---\n{text}" for number, text in enumerate(turns, 1)]
+        turns = [f"--- {name} {word} ---\n{text}" for name, text in zip(names, turns, strict=True)]
     body = "\n".join(turns)
     return f"<<<BEGIN {label} {word}>>>\n{body}\n<<<END {label} {word}>>>"
 
@@ -89,7 +107,9 @@ def holds_block(text: str, label: str, body: str) -> bool:
 
 
 def query(texts: Texts, word: str) -> str:
-    return "\n\n".join(filter(None, [block("QUERY", word, *texts.prompt), given_input(texts, word)]))
+    dialogue = isinstance(texts, OneText) and texts.dialogue
+    asked = block("QUERY", word, *texts.prompt, dialogue=dialogue)
+    return "\n\n".join(filter(None, [asked, given_input(texts, word)]))
 
 
 def given_input(texts: Texts, word: str) -> str:
@@ -141,6 +161,15 @@ def by_criterion(criterion: str, text: str) -> str:
     """The text of a question that is about one criterion alone."""
     name = neutral(" ".join(criterion.split()))
     return f"{Template(read_text('shared/criterion')).substitute(criterion=name)}\n\n{text}"
+
+
+TOGETHER: Final = "If the query has several turns, judge the answers to all of them together."
+"""Of mt-bench-single. It stands in the text so that judges of one turn keep their wording and its hash."""
+
+
+def about_last_turn(text: str) -> str:
+    """The text of a question that is about the answer to the last turn alone."""
+    return f"{read_text('shared/last_turn')}\n\n{text.replace(TOGETHER, '')}"
 
 
 @lru_cache(maxsize=1024)

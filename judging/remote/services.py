@@ -185,7 +185,7 @@ def settle(assignment: Assignment, opinion: Opinion, record: Mapping[str, Any]) 
     if call is None:
         return False
     keys = conversation.keys(call.run.judge.configured_for(call.run.study))
-    if call.is_in_flight and len(keys) > 1:
+    if call.is_in_flight and keys != [call.key]:
         raise NotAllowedError(
             "This judge is asked several questions: hand in each reply at "
             f"/assignments/{assignment.public_id}/replied/. Install the arena's version of the judge worker."

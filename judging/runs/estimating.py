@@ -13,7 +13,7 @@ from typing import Final
 
 from django.conf import settings
 
-from arena.models import Assignment, Completion, Pair, Study
+from arena.models import Assignment, Completion, Pair, Prompt, Study
 from arena.rating import planning, plans
 from arena.rating.plans import Target
 from judging.endpoints import costs
@@ -147,6 +147,7 @@ class _Estimating:
         self._keys: dict[int, frozenset[str]] = {}
         takes = self._configured.takes_questions
         self._requirements = requirements(each.prompt for each in pairs if takes)
+        self._turns = _turns_of(pairs) if judge.task == Assignment.Kind.SCORE else {}
 
     def estimate(self, identical: int) -> Estimate:
         fewest, most = LOOKED_AT
@@ -204,7 +205,7 @@ class _Estimating:
     def _keys_of(self, prompt: int) -> frozenset[str]:
         if prompt not in self._keys:
             asking = self._configured.asking(self._requirements.get(prompt, {}))
-            self._keys[prompt] = frozenset(conversation.keys(asking))
+            self._keys[prompt] = frozenset(conversation.keys(asking.of_turns(self._turns.get(prompt, 1))))
         return self._keys[prompt]
 
     def _works(self, most: int) -> list[Work]:
@@ -212,9 +213,10 @@ class _Estimating:
         count = len(self._assignments)
         some = range(min(most, count))
         chosen = [self._assignments[number * count // len(some)] for number in some]
+        more = list({self._turns[each[0].prompt]: each for each in self._assignments if self._turns}.values())
         if self._requirements and chosen:  # the longest list, so that every question is looked at
-            longest = max(self._assignments, key=lambda each: len(self._keys_of(each[0].prompt)))
-            chosen += [longest] if longest not in chosen else []
+            more.append(max(self._assignments, key=lambda each: len(self._keys_of(each[0].prompt))))
+        chosen += [each for each in more if each not in chosen]
         ids = {completion for pair, _ in chosen for completion in pair.completions}
         texts = (
             Completion.objects.select_related("prompt").prefetch_related("prompt__references").in_bulk(ids)
@@ -330,6 +332,12 @@ class _Estimating:
         return Range(
             max(pace * each.low for pace, each in paces), max(known) if len(known) == len(highs) else None
         )
+
+
+def _turns_of(answers: Sequence[Target]) -> dict[int, int]:
+    """How many turns the answers to each prompt have that are scored one by one."""
+    prompts = Prompt.objects.filter(pk__in={each.prompt for each in answers})
+    return {pk: max(len(turns), 1) for pk, turns in prompts.values_list("pk", "turns")}
 
 
 def _mean(numbers: Sequence[int]) -> Decimal:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from arena.api.opinions import AnswerIn, AnswersIn, ComparisonIn, ScoreIn
 from arena.models import Assignment, Comparison
 from arena.models.comparisons import Opinion
-from arena.rating.opinions import RatingError, Said
+from arena.rating.opinions import RatingError, Said, TurnScore
 from arena.rating.recording import AlreadyAnsweredError, Recorded, record_all
 from judging.models import Judge, JudgeCall
 from judging.protocols import conversation, deciding
@@ -73,14 +73,14 @@ class Reading:
         common: Any = {"assignment": self.work.assignment.public_id, "seconds": self._seconds}
         if self._task == Assignment.Kind.CHECK:
             return AnswersIn(answers=self._checked, **common)
-        is_score = self._task == Assignment.Kind.SCORE
-        found = self._score if is_score else self._verdict
-        common |= {"reason": found.reason or None, "rationale": found.rationale}
-        common |= {"raw_reply": _raw(self._reply), "expected": self._expected}
-        if is_score:
+        if self._task == Assignment.Kind.SCORE:
             lowest, highest = self._range
-            return ScoreIn(lowest=lowest, highest=highest, value=self._score.value, **common)
+            by_turn = {turn: self._said_of(turn, score) for turn, score in self._scores.items()}
+            said = by_turn[0] if 0 in by_turn else {"turns": [TurnScore(**one) for one in by_turn.values()]}
+            return ScoreIn(lowest=lowest, highest=highest, **common | said)
         verdict = self._verdict
+        common |= {"reason": verdict.reason or None, "rationale": verdict.rationale}
+        common |= {"raw_reply": _raw(self._reply), "expected": self._expected(self._overall)}
         criteria: Any = conversation.criterion_verdicts(self._configured, self.work.replies)
         points: Any = self.work.judge.points
         scores = [Decimal(str(round(float(score), 3))) for score in verdict.scores or ()]
@@ -94,14 +94,13 @@ class Reading:
 
     @property
     def outcome(self) -> dict[str, Any]:
-        """Status, reason and rating of all; of requirements, unscored if none could be read."""
-        if self._task == Assignment.Kind.CHECK:
-            reasons = [one.reason for one in self._checks.values()]
-            reason, rating = "" if not all(reasons) else reasons[0], None
-        elif self._task == Assignment.Kind.SCORE:
-            reason, rating = self._score.reason, None
-        else:
+        """Status, reason and rating of all; of requirements and turns, unscored if none could be read."""
+        if self._judge.compares:
             reason, rating = self._verdict.reason, self._verdict.rating
+        else:
+            parts = self._checks if self._task == Assignment.Kind.CHECK else self._scores
+            reasons = [one.reason for one in parts.values()]
+            reason, rating = "" if not all(reasons) else reasons[0], None
         status = Opinion.Status.UNSCORED if reason else Opinion.Status.SCORED
         return {"status": status, "reason": reason, "rating": rating}
 
@@ -122,8 +121,19 @@ class Reading:
         return conversation.verdict(self._configured, self.work.replies)
 
     @cached_property
-    def _score(self) -> deciding.TextScore:
-        return conversation.score(self._configured, self.work.replies)
+    def _scores(self) -> Mapping[int, deciding.TextScore]:
+        """Of each turn, or of the whole answer as turn 0."""
+        return conversation.scores(self._configured, self.work.replies)
+
+    def _said_of(self, turn: int, score: deciding.TextScore) -> dict[str, Any]:
+        said: dict[str, Any] = {"value": score.value, "reason": score.reason or None}
+        said |= {"rationale": score.rationale}
+        if not turn:
+            return said | {"raw_reply": _raw(self._reply), "expected": self._expected(self._overall)}
+        keys = conversation.keys_of_turn(self._configured, turn)
+        reply = next((self.work.replies[key] for key in reversed(keys) if key in self.work.replies), None)
+        said |= {"raw_reply": _raw(reply or self._reply), "expected": self._expected(keys)}
+        return said | {"turn": turn, "seconds": self._taken(keys)}
 
     @cached_property
     def _checks(self) -> Mapping[int, Verdict]:
@@ -175,12 +185,11 @@ class Reading:
         known = [seconds for seconds in taken if seconds is not None]
         return sum(known) if known else None
 
-    @property
-    def _expected(self) -> float | None:
+    def _expected(self, keys: Sequence[str]) -> float | None:
         """Mean expected rating of the verdicts; None without any, or where a pair is rated by two scores."""
         if self._judge.compares and has_scores(self._judge.configured_protocol.protocol):
             return None
-        calls = [each for each in self.work.in_round if each.has_replied and each.key in self._overall]
+        calls = [each for each in self.work.in_round if each.has_replied and each.key in keys]
         lowest, highest = self._range  # a worker elsewhere may say anything
         known = [each.expected for each in calls if each.expected is not None]
         within = [expected for expected in known if lowest <= expected <= highest]

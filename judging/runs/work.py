@@ -52,7 +52,16 @@ class Work:
     @cached_property
     def configured_protocol(self) -> ConfiguredProtocol:
         configured = self.judge.configured_for(self.run.study)
-        return configured.asking(self.requirements) if self.requirements else configured
+        configured = configured.asking(self.requirements) if self.requirements else configured
+        return configured.of_turns(self._turns) if self._turns > 1 else configured
+
+    @property
+    def _turns(self) -> int:
+        """How many turns of an answer are scored; an answer with others than its prompt is one text."""
+        said = self.assignment.completion
+        if said is None or self.judge.task != Assignment.Kind.SCORE:
+            return 1
+        return len(said.turns) if len(said.turns) == len(said.prompt.turns) else 1
 
     @property
     def prompt_hash(self) -> str:

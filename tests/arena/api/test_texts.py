@@ -40,7 +40,7 @@ def test_new_same_and_different_scores(client: Client, judge: Rater) -> None:
     call = {"model": "some-model"}
     body = {"assignment": task("score", judge), "value": 4, **SCALE, "expected": 3.7, "call": call}
     first = post(client, "scores", judge, body)
-    shown = {"status": "scored", "value": 4, "reason": None, "lowest": 1, "highest": 5}
+    shown = {"status": "scored", "value": 4, "reason": None, "lowest": 1, "highest": 5, "turns": []}
     assert (first.status_code, first.json()) == (201, {"assignment": body["assignment"], **shown})
     again = post(client, "scores", judge, body)
     assert (again.status_code, again.json()) == (200, first.json())

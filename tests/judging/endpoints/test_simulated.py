@@ -87,7 +87,7 @@ def test_a_single_answer_is_rated_by_its_own_strength(name: str) -> None:
         if protocol.task is Task.CHECK:
             found.append([one.rating for one in conversation.checks(configured, replies).values()])
         else:
-            found.append([conversation.score(configured, replies).value])
+            found.append([conversation.scores(configured, replies)[0].value])
     if protocol.task is Task.CHECK:
         assert found == [[2, 2], [1, 1]]
     else:

@@ -1,5 +1,6 @@
 """Protocols of single answers: what each asks, and how replies are read."""
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -149,11 +150,11 @@ def test_an_answer_is_scored_on_the_protocols_own_scale(name: str) -> None:
         )
 
     _, replies = ask(configured, reply)
-    assert conversation.score(configured, replies).value == pytest.approx((highest + 2 * lowest) / 3)
+    assert conversation.scores(configured, replies)[0].value == pytest.approx((highest + 2 * lowest) / 3)
     median = made(name, samples=3, combine="median")
-    assert conversation.score(median, replies).value == lowest
+    assert conversation.scores(median, replies)[0].value == lowest
     unread = {key: ReplyText("Good.") for key in replies}
-    assert conversation.score(configured, unread).reason == "unparsable"
+    assert conversation.scores(configured, unread)[0].reason == "unparsable"
 
 
 def test_requirements_are_the_checklist_of_a_score() -> None:
@@ -244,3 +245,55 @@ def test_the_expected_score_of_ten_points(other: str, expected: float | None) ->
     reply = Reply("7", "stop", "m", tokens=(Token("7", -0.1, (("7", -0.1), (other, -0.1))),))
     found = expected_rating(reply, AnswerScale("score", 8, 1, 10), Place.ONLY_LINE)
     assert found == (expected and pytest.approx(expected))
+
+
+TWO_TURNS = OneText(
+    ["first question", "second question"], "", ["first reply", "second reply"], b"secret", [["one", "two"]]
+)
+
+
+def labels_of_turns(text: str) -> list[str]:
+    return re.findall(r"^--- (.*) \w{12} ---$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", SCORING)
+def test_each_turn_is_scored_after_those_before(name: str) -> None:
+    whole = made(name).asking({})
+    configured = whole.of_turns(2)
+    assert configured.prompt_hash == whole.prompt_hash
+    _, highest = configured.score_range
+    said = {"turn-1": str(highest), "turn-2": "none"}
+
+    def reply(question: Question) -> str:
+        score = said[question.key.rpartition(".")[2]]
+        return {"field": f"Verdict: {score}", "last_line": f"Well.\n{score}"}.get(str(question.place), score)
+
+    waves, replies = ask(configured, reply, TWO_TURNS)
+    assert [len(wave) for wave in waves] == [2]
+    first, second = (question.messages[-1]["content"] for question in waves[0])
+    # The first turn is asked about as if there were no other.
+    alone = OneText(["first question"], "", ["first reply"], b"secret")
+    ((only,),), _ = ask(whole, lambda _: "1", alone)
+    assert first == only.messages[-1]["content"]
+    shown = blocks(second)
+    assert shown["ANSWER"] == "second reply"
+    assert labels_of_turns(shown["QUERY"]) == ["turn 1, user", "turn 1, assistant", "turn 2, user"]
+    assert shown["QUERY"].splitlines()[1::2] == ["first question", "first reply", "second question"]
+    assert "all of them together" not in second
+    assert "Score only the answer, which is the assistant's reply" in " ".join(second.split())
+    found = conversation.scores(configured, replies)
+    assert {turn: one.value or one.reason for turn, one in found.items()} == {1: highest, 2: "unparsable"}
+
+
+def test_a_turn_is_compared_with_the_references_up_to_it() -> None:
+    configured = made("mt-bench-single", with_reference=True, own_references=True).of_turns(2)
+    known = conversation.given(configured, TWO_TURNS)
+    questions = conversation.next_questions(configured, TWO_TURNS, known)
+    references = [blocks(question.messages[-1]["content"])["REFERENCE"] for question in questions]
+    assert references == ["one", "Turn 1:\none\n\nTurn 2:\ntwo"]
+    # One that the judge writes serves both turns; an empty one leaves nothing to build on.
+    waves, _ = ask(made("mt-bench-single", with_reference=True).of_turns(2), lambda _: "5", TWO_TURNS)
+    assert keys(waves) == [["reference"], ["judge.turn-1", "judge.turn-2"]]
+    empty = {"reference": ReplyText(" ")}
+    found = conversation.scores(made("mt-bench-single", with_reference=True).of_turns(2), empty)
+    assert {turn: one.reason for turn, one in found.items()} == {1: "empty", 2: "empty"}

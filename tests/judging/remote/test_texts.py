@@ -171,3 +171,39 @@ def test_a_judge_scores_on_the_scale_of_its_protocol(client: Client, study: Stud
     assert far.hand_in(claimed, "8", expected=7.5).json()["state"] == "submitted"
     score = Score.objects.get()
     assert (score.value, score.expected, score.highest, score.raw_reply) == (8, 7.5, 10, "8")
+
+
+@pytest.mark.parametrize(
+    ("said", "field", "words"),
+    [
+        ({"turns": [{"turn": 1, "value": 2}]}, "turns", "has 2 turns: score each of them, or all of it"),
+        ({"turns": [{"turn": 1, "value": 2}, {"turn": 2, "value": 9}]}, "turns.2.value", "between 1 and 7"),
+        ({"turns": [{"turn": 1, "value": 2}, {"turn": 2}]}, "turns.2.value", "either a score or the reason"),
+        ({"value": 3, "turns": [{"turn": 1, "value": 2}]}, "value", "as a whole or turn by turn, not both"),
+        ({"turns": [{"turn": 1, "value": 2}] * 2}, "turns", "turn 1 is scored twice"),
+    ],
+)
+def test_a_judge_hands_in_scores_of_turns(
+    client: Client, study: Study, said: dict[str, Any], field: str, words: str
+) -> None:
+    prompt = make.make_prompt(study=study, turns=["One?", "Two?"])
+    answer = make.make_completion(prompt=prompt, contestant=study.contestants.first(), turns=["1", "2"])
+    judge = make.make_member(study, kind="judge")
+    assignment = make.make_assignment(
+        study=study, rater=judge, kind="score", completion=answer, pair=None, state="claimed"
+    )
+    post = partial(request, client, judge)
+    common = {"assignment": assignment.public_id, "lowest": 1, "highest": 7}
+    refused = post("/scores/", common | said)
+    assert (refused.status_code, words in refused.content.decode()) == (422, True)
+    assert refused.json()["field"] == field
+    assert not Score.objects.exists()
+    good = common | {"turns": [{"turn": 2, "value": 6, "seconds": 1.5}, {"turn": 1, "value": 2}]}
+    replies = [post("/scores/", good) for _ in range(2)]
+    assert [reply.status_code for reply in replies] == [201, 200]
+    assert [(each["turn"], each["value"]) for each in replies[0].json()["turns"]] == [(1, 2), (2, 6)]
+    assert list(Score.objects.order_by("turn").values_list("turn", "value", "seconds")) == [
+        (1, 2, None),
+        (2, 6, 1.5),
+    ]
+    assert post("/scores/", common | {"value": 4}).status_code == 409

@@ -16,7 +16,15 @@ from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun
 from judging.runs.estimating import estimate
 from judging.runs.lifecycle import pause_run, resume_run, start_run
-from tests.factories import make_client, make_judge, make_question, make_small_study, make_user
+from tests.factories import (
+    make_client,
+    make_completion,
+    make_judge,
+    make_prompt,
+    make_question,
+    make_small_study,
+    make_user,
+)
 from tests.judging.elsewhere import planned
 from tests.judging.endpoints.server import Answer as Reply
 from tests.judging.endpoints.server import ChatServer
@@ -273,3 +281,39 @@ def test_the_page_of_a_run_shows_how_each_reply_was_read(
     page = staff.get(f"/judging/runs/{scoring.pk}/")
     assert [said for _, _, said in page.context["calls"]] == ["4"]
     assert "mean 4.00" in page.content.decode()
+
+
+def test_each_turn_of_a_conversation_gets_its_score(arena: Any, model: ChatServer, drain: Drain) -> None:
+    """Two prompts, one of two turns: three calls, of which one reply cannot be read at first."""
+    study = make_small_study(prompts=1, contestants=1)
+    prompt = make_prompt(study=study, turns=["And how?", "And when?"])
+    answer = make_completion(prompt=prompt, contestant=study.contestants.get(), turns=["So.", "Now."])
+    readable = {"second": False}
+
+    def script(body: Any) -> Reply:
+        is_second = "turn 2, user" in body["messages"][0]["content"]
+        return Reply("Good.\nno idea" if is_second and not readable["second"] else "Good.\n7")
+
+    model.script = script
+    judge = make_judge(base_url=model.url, protocol="mt-bench-single")
+    expected = estimate(study, judge, Wanted())
+    assert (expected.pairs, expected.calls.low, expected.calls.high) == (2, 3, 3)
+    run = start_run(study, judge)
+    drain()
+    run.refresh_from_db()
+    progress = JudgeCall.objects.progress(run)
+    assert (run.state, progress.scored, progress.unscored, progress.calls) == ("finished", 2, {}, 3)
+    rows = Score.objects.filter(is_current=True).order_by("completion", "turn")
+    columns = ("turn", "value", "reason", "raw_reply")
+    assert list(rows.filter(completion=answer).values_list(*columns)) == [
+        (1, 7.0, "", "Good.\n7"),
+        (2, None, "unparsable", "Good.\nno idea"),
+    ]
+    assert list(rows.exclude(completion=answer).values_list("turn", "value")) == [(0, 7.0)]
+    assert planning.outlook(study, judge.rater, kind="score")[Which.UNSCORED] == Plan(1, 1)
+    readable["second"] = True
+    start_run(study, judge, kind="unscored")
+    drain()
+    assert list(rows.filter(completion=answer).values_list("turn", "value")) == [(1, 7.0), (2, 7.0)]
+    assert (Score.objects.count(), len(model.requests)) == (5, 5)
+    assert planning.outlook(study, judge.rater, kind="score")[Which.UNSCORED] == Plan(0, 0)
