@@ -17,20 +17,20 @@ from arena.rating.publication import in_groups, no_people_yet, waiting
 from leaderboard.answers.asked import BESIDE_PAIRS, AskedOfAnswers, AskedOfTexts, Known, NoOpinionsError
 from leaderboard.answers.table import lead
 from leaderboard.models import Snapshot
+from leaderboard.pages.computed_page import AnsweredPage
 from leaderboard.pages.dots import Axis
-from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel, numbers_of
+from leaderboard.pages.page import Panel
 from leaderboard.pages.rater_kinds.choices import choices, ending
 from leaderboard.pages.rater_kinds.flags import kin_sentences
 from leaderboard.pages.switches import Switch
-from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.contents import Found
+from leaderboard.snapshots.contents import Found, computed
 from leaderboard.snapshots.settings import PEOPLE, Scope
 from leaderboard.snapshots.stored import Stored
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnswersPage(Page):
+class AnswersPage(AnsweredPage):
     """What raters say of single answers. ``operator``: whether the reader sees all while the study is open.
 
     Subclasses name the kind of their tables and say how an address is read, how the switch of raters is
@@ -72,11 +72,6 @@ class AnswersPage(Page):
         )
         return replace(page, query=page.query_with())
 
-    @classmethod
-    def newest(cls, study: Study, wanted: Mapping[str, str], *, operator: bool) -> Self:
-        """The page of the newest snapshot. Raises UnknownSettingError or NoNumbersError."""
-        return cls.read(study, numbers_of(study), wanted, operator=operator)
-
     @property
     def sealed(self) -> bool:
         """Whether what few opinions tell is hidden, as until the study closes."""
@@ -117,22 +112,15 @@ class AnswersPage(Page):
             return None, f"{reason[:1].upper()}{reason[1:]}."
 
     @property
-    def content(self) -> Content | None:
-        """None until it is computed, and where there is ``nothing`` to show."""
+    def found(self) -> Content | None:
         return self._found[0]
 
     @property
     def nothing(self) -> str:
-        """Why there is nothing to show, or empty."""
         return self._found[1]
 
     def answer(self) -> dict[str, Any]:
-        """The content as JSON values. Raises NoNumbersError, or NotReadyError."""
-        if self.pending is not None:
-            raise NotReadyError(self.pending)
-        if self.content is None:
-            raise NoNumbersError(self.nothing)
-        return {"study": self.study.slug, "simulated": self.simulated, **self.content}
+        return {"study": self.study.slug, "simulated": self.simulated, **super().answer()}
 
     def make_panel(self, *given: Any, **more: Any) -> Panel:
         """Raters who compared no pairs have a look of their own, too."""
@@ -146,7 +134,7 @@ class AnswersPage(Page):
 
     @property
     def simulated(self) -> bool:
-        return super().simulated or bool(self.content and self.content["simulated"])
+        return super().simulated or bool(self.found and self.found["simulated"])
 
     def query_with(self, **changes: Any) -> str:
         """The end of the address with some of what is asked changed."""
@@ -228,9 +216,9 @@ class TextsPage(AnswersPage):
     def beside(self) -> Content | None:
         """The order of models beside their order by pairs, where every model is shown."""
         stored = self.stored.get(self.kind, self.asked.raters, method=BESIDE_PAIRS)
-        if stored is None or self.content is None:
+        if stored is None or self.found is None:
             return None
-        shown = {each["contestant"] for each in self.content["contestants"]}
+        shown = {each["contestant"] for each in self.found["contestants"]}
         return stored if shown.issuperset(name for name, *_ in stored["models"]) else None
 
     @property
@@ -257,10 +245,10 @@ class TextsPage(AnswersPage):
 
     @property
     def notices(self) -> list[str]:
-        if self.content is None:
+        if self.found is None:
             return []
-        chosen = {self.asked.raters: self.content["label"]}
-        said = [*self.notes(self.content), *kin_sentences(self.study, chosen), self._waits]
+        chosen = {self.asked.raters: self.found["label"]}
+        said = [*self.notes(self.found), *kin_sentences(self.study, chosen), self._waits]
         return [each for each in said if each]
 
     @property
@@ -291,12 +279,12 @@ class TextsPage(AnswersPage):
 
     @cached_property
     def rows(self) -> list[ModelRow]:
-        if self.content is None:
+        if self.found is None:
             return []
         # The page of a model is of its place in the ranking of pairs.
         ranked = bool(self.snapshot.counts["raters"])
         slugs = dict(self.study.contestants.values_list("name", "slug")) if ranked else {}
-        found = lead(self.content["contestants"], self.ranked_by)
+        found = lead(self.found["contestants"], self.ranked_by)
         leading = found.marked if found else ()
         measured = list(self.measured())
         axis = self.axis
@@ -328,7 +316,7 @@ class TextsPage(AnswersPage):
 
     @cached_property
     def axis(self) -> Axis | None:
-        found = self.measured() if self.content else ()
+        found = self.measured() if self.found else ()
         ends = (end for each in found for end in (each.low, each.value, each.high))
         return Axis.around((end for end in ends if end is not None), least=self.least_room)
 
@@ -347,5 +335,4 @@ def find(snapshot: Snapshot, kind: str, asked: AskedOfAnswers) -> Found:
     """The tables of what is asked, in the snapshot or on demand."""
     if asked.is_stored:
         return Found(Stored.read(snapshot, Q(kind=kind, raters__in=("", asked.raters))))
-    answer = on_demand.contents(snapshot, asked, Scope(f"{kind}/"))
-    return Found(Stored({}), answer) if isinstance(answer, on_demand.Pending) else Found(Stored(answer))
+    return computed(snapshot, asked, Scope(f"{kind}/"))

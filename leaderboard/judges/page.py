@@ -19,7 +19,7 @@ from leaderboard.pages.computed_page import Computed
 from leaderboard.pages.figure import MOST_SERIES
 from leaderboard.pages.format import counted
 from leaderboard.pages.marks import summary
-from leaderboard.pages.page import NoRatingsError, Page, Panel
+from leaderboard.pages.page import NoRatingsError, Panel
 from leaderboard.pages.rater_kinds.choices import check_raters, ending, labels
 from leaderboard.pages.rater_kinds.flags import flags_of, sentences
 from leaderboard.pages.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
@@ -31,11 +31,9 @@ from leaderboard.raters.agreement.trust import of_snapshot
 from leaderboard.raters.agreement.verdict import Verdict
 from leaderboard.raters.bias.table import shown, shown_by_scale, told_apart
 from leaderboard.raters.panels import boards_panel, correlation_panel, position_panel, ratings_panel
-from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.on_demand import Pending
+from leaderboard.snapshots.contents import computed
 from leaderboard.snapshots.settings import Scope, Setting, UnknownSettingError
-from leaderboard.snapshots.stored import Stored
 
 PEOPLE = "people"
 
@@ -56,7 +54,7 @@ class Described:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgesPage(Computed, Page):
+class JudgesPage(Computed):
     """Some judges, and perhaps people, on the pairs that all of these judges rated."""
 
     chosen: tuple[str, ...]
@@ -198,16 +196,15 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     usual = tuple(apart[:MOST_SERIES])
     chosen = _chosen(request.GET.getlist("with"), known) or usual
     query = ending([("with", one) for one in chosen] if chosen != usual else [])
-    answer = on_demand.contents(snapshot, Setting(",".join(chosen)), Scope.JUDGES)
-    pending = answer if isinstance(answer, Pending) else None
-    content = None if isinstance(answer, Pending) else Stored(answer).get("judges", ",".join(chosen))
+    found = computed(snapshot, Setting(",".join(chosen)), Scope.JUDGES)
+    content = found.stored.get("judges", ",".join(chosen))
     there = content is not None and "nothing" not in content
     return JudgesPage(
         study=study,
         snapshot=snapshot,
         address=reverse("study-judges", args=[study.slug]),
         query=query,
-        pending=pending,
+        pending=found.pending,
         chosen=chosen,
         usual=usual,
         content=content,

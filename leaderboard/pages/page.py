@@ -88,13 +88,20 @@ class Panel:
 class NoNumbersError(LookupError):
     """There is nothing to show yet; the message is for the reader."""
 
+    def __init__(self, message: str = "This study has no scores yet.") -> None:
+        super().__init__(message)
+
 
 def numbers_of(study: Study) -> Snapshot:
     """The newest snapshot with all tables. Raises NoNumbersError."""
-    found = Snapshot.objects.newest(study)
-    if found is None:
-        raise NoNumbersError("This study has no numbers yet.")
-    return found
+    return existing(Snapshot.objects.newest(study))
+
+
+def existing(snapshot: Snapshot | None) -> Snapshot:
+    """Raises NoNumbersError where it is None."""
+    if snapshot is None:
+        raise NoNumbersError
+    return snapshot
 
 
 class NoRatingsError(NoNumbersError):

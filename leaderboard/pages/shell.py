@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -23,7 +23,7 @@ from arena.texts import markdown
 from leaderboard.models import Refresh, Snapshot
 from leaderboard.pages.kept import MARKS, is_being_made
 from leaderboard.pages.marks import Mark, marks_with
-from leaderboard.pages.page import ElsewhereError, NoNumbersError, NotReadyError, Page, Panel
+from leaderboard.pages.page import ElsewhereError, NoNumbersError, NotReadyError, Page, Panel, existing
 from leaderboard.pages.table_html import data_table
 from leaderboard.snapshots import freshness
 from leaderboard.snapshots.presentation import METHOD_NAMES
@@ -37,6 +37,7 @@ class Reader(Protocol):
 
 
 View = Callable[..., HttpResponse]
+Shown = TypeVar("Shown", bound=Page)
 
 
 @dataclass(frozen=True)
@@ -173,14 +174,17 @@ def not_ready(error: NotReadyError) -> HttpResponse:
     return response
 
 
+def page_or_404(read: Callable[..., Shown], request: HttpRequest, now: Published, **place: Any) -> Shown:
+    """The page for what is beside it. Raises Http404 where there is none."""
+    try:
+        return read(request, now.study, existing(now.snapshot), **place)
+    except (UnknownSettingError, NoNumbersError) as error:
+        raise Http404(str(error)) from error
+
+
 def _panel_view(read: Reader, answer: Callable[[HttpRequest, Page, Panel], HttpResponse]) -> View:
     def view(request: HttpRequest, now: Published, panel: str, **place: Any) -> HttpResponse:
-        if now.snapshot is None:
-            raise Http404("This study has no numbers yet.")
-        try:
-            page = read(request, now.study, now.snapshot, **place)
-        except (UnknownSettingError, NoNumbersError) as error:
-            raise Http404(str(error)) from error
+        page = page_or_404(read, request, now, **place)
         found = page.panel(panel)
         if found is None and page.pending is not None:
             return not_ready(NotReadyError(page.pending))

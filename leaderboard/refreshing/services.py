@@ -32,7 +32,8 @@ from leaderboard.snapshots import comparison_store as stored
 from leaderboard.snapshots.canonical import FORM, Table
 from leaderboard.snapshots.copying import Payloads
 from leaderboard.snapshots.counts import counts
-from leaderboard.snapshots.freshness import request_refresh
+from leaderboard.snapshots.declarations import THREADS
+from leaderboard.snapshots.freshness import RETRY_FAILED_AFTER, request_refresh
 from leaderboard.snapshots.holding import holds_standings, is_large
 from leaderboard.snapshots.methods import method_at
 from leaderboard.snapshots.reading import NO_IDS, Opinions, opinions, waiting
@@ -48,10 +49,8 @@ from leaderboard.trust.content import known_table, labelled
 logger = logging.getLogger(__name__)
 
 
-RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
 KEPT_IN_FULL: Final = 3
 KEPT_DAYS: Final = 30
-THREADS: Final = 2
 ATTEMPTS: Final = 3
 """How often a snapshot is computed whose ratings are changed meanwhile."""
 

@@ -25,7 +25,7 @@ from leaderboard.pages.api import (
     snapshot_of,
     study_of,
 )
-from leaderboard.pages.page import NotReadyError
+from leaderboard.pages.page import NotReadyError, numbers_of
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.holding import holds_standings
 from leaderboard.snapshots.settings import SEALED, Scope, Setting
@@ -171,10 +171,8 @@ def show_newest_table(
 
     Standings that the snapshot does not hold are computed: 202 until they are ready.
     """
-    snapshot = Snapshot.objects.newest(study_of(request, slug))
-    if snapshot is None:
-        raise HttpError(404, "This study has no scores yet.")
-    return computed(response, lambda: _table(snapshot, kind, wanted, compute=True))
+    study = study_of(request, slug)
+    return computed(response, lambda: _table(numbers_of(study), kind, wanted, compute=True))
 
 
 @reads(

@@ -29,7 +29,7 @@ from leaderboard.pages.cards import rater_sets
 from leaderboard.pages.citation import Author, Citation
 from leaderboard.pages.format import counted
 from leaderboard.pages.page import DOWNLOADS_WAIT, NotReadyError, Page
-from leaderboard.pages.shell import Published, described, not_ready, published, visible
+from leaderboard.pages.shell import Published, described, not_ready, page_or_404, published, visible
 from leaderboard.pages.tabs import OF_TEXTS, TABS
 from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS
 
@@ -218,11 +218,9 @@ def bundle(request: HttpRequest, slug: str) -> HttpResponseBase:
     study = visible(request, slug)
     if not study.is_closed:
         return _refused(request, study, DOWNLOADS_WAIT)
-    snapshot = Snapshot.objects.newest(study)
-    if snapshot is None:
-        raise Http404("This study has no scores yet.")
+    page = _page(request, study)
     try:
-        path = cache.packed(study, snapshot)
+        path = cache.packed(study, page.snapshot)
         file = path.open("rb")
     except cache.BusyError as error:
         response = _refused(request, study, str(error), 503)
@@ -235,11 +233,12 @@ def bundle(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 
 def _refused(request: HttpRequest, study: Study, sentence: str, status: int = 403) -> HttpResponse:
-    snapshot = Snapshot.objects.newest(study)
-    context: dict[str, Any] = {"study": study, "description": described(study), "error": sentence}
-    if snapshot is None:
-        raise Http404("This study has no scores yet.")
-    page = read(request, study, snapshot)
-    return render(
-        request, page.template, context | {"page": page, "snapshot": snapshot, "behind": 0}, status=status
-    )
+    page = _page(request, study)
+    shown = {"study": study, "description": described(study), "error": sentence}
+    shown |= {"page": page, "snapshot": page.snapshot, "behind": 0}
+    return render(request, page.template, shown, status=status)
+
+
+def _page(request: HttpRequest, study: Study) -> Page:
+    """Raises Http404."""
+    return page_or_404(read, request, Published.of(study, request.user))

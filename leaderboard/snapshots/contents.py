@@ -11,7 +11,7 @@ from leaderboard.models import Snapshot
 from leaderboard.models.querysets import SliceQuerySet
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.holding import holds, holds_standings
-from leaderboard.snapshots.on_demand import Pending
+from leaderboard.snapshots.on_demand import Askable, Pending
 from leaderboard.snapshots.presentation import method_beside
 from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Place, Stored, rows_of
@@ -43,10 +43,10 @@ def find(snapshot: Snapshot, setting: Setting, *scopes: Scope, also: Q | None = 
             return Found(stored)
         asked = [setting]  # a level that this snapshot does not hold
     for each in dict.fromkeys(asked):
-        computed, missing = _computed(snapshot, each, scopes)
-        if missing:
-            return Found(general, next((one for one in missing if one.is_coming), missing[0]))
-        stored = Stored({**general.payloads, **computed}, setting.level)
+        found = computed(snapshot, each, *scopes)
+        if found.pending:
+            return Found(general, found.pending)
+        stored = Stored({**general.payloads, **found.stored.payloads}, setting.level)
         if _at_its_level(stored, setting):
             return Found(stored)
     return Found(general)
@@ -75,15 +75,14 @@ def find_about_raters(snapshot: Snapshot, setting: Setting, board: Setting | Non
     raters = [one["selector"] for one in snapshot.counts["raters"]]
     if all(holds_standings(snapshot.counts, one, **place) for one in raters):
         return found
-    computed, missing = _computed(snapshot, replace(board, raters=raters[0]), [Scope.BOARD])
-    more = {place: payload for place, payload in computed.items() if place[0] == "standings"}
+    boards = computed(snapshot, replace(board, raters=raters[0]), Scope.BOARD)
+    more = {place: payload for place, payload in boards.stored.payloads.items() if place[0] == "standings"}
     stored = Stored({**more, **found.stored.payloads}, found.stored.level)
-    return Found(stored, found.pending or next(iter(missing), None))
+    return Found(stored, found.pending or boards.pending)
 
 
-def _computed(
-    snapshot: Snapshot, setting: Setting, scopes: Sequence[Scope]
-) -> tuple[dict[Place, str], list[Pending]]:
+def computed(snapshot: Snapshot, setting: Askable, *scopes: Scope) -> Found:
+    """What is computed on demand for the scopes at a setting; what is not there yet is asked for."""
     there: dict[Place, str] = {}
     missing: list[Pending] = []
     for scope in scopes:
@@ -92,7 +91,7 @@ def _computed(
             missing.append(answer)
         else:
             there |= shown(snapshot.study, answer)
-    return there, missing
+    return Found(Stored(there), min(missing, key=lambda one: not one.is_coming, default=None))
 
 
 def _at_its_level(stored: Stored, setting: Setting) -> bool:

@@ -13,6 +13,8 @@ from leaderboard.models import Refresh, Snapshot
 COUNTDOWN: Final = timedelta(seconds=3)
 """Delay after a rating, so that a burst of ratings costs one computation."""
 
+RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
+
 LOST_AFTER: Final = timedelta(seconds=12)
 """What has not begun by then is asked for again: its message was lost."""
 

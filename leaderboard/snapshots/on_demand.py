@@ -17,7 +17,7 @@ from arena.process import nudging
 from leaderboard.models import ComputedView, Refresh, Snapshot, SnapshotSlice
 from leaderboard.models.querysets import ComputedViewQuerySet
 from leaderboard.snapshots.canonical import FORM
-from leaderboard.snapshots.freshness import LOST_AFTER
+from leaderboard.snapshots.freshness import LOST_AFTER, RETRY_FAILED_AFTER
 from leaderboard.snapshots.settings import Scope
 from leaderboard.snapshots.stored import Place
 from leaderboard.snapshots.study_lock import HELD_FOR
@@ -29,7 +29,6 @@ MOST_KEPT: Final = 200
 """Settings of one study that are kept; the least recently read go first."""
 
 MOST_ATTEMPTS: Final = 3
-RETRY_FAILED_AFTER: Final = timedelta(minutes=10)
 READ_NOTED_EVERY: Final = timedelta(minutes=10)
 """How often the time of a read is written: pages should not write each time."""
 

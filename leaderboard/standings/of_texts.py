@@ -33,9 +33,9 @@ def _page(
 
 
 def _figures(page: TextsPage | None) -> OfTexts:
-    if page is None or page.content is None:
+    if page is None or page.found is None:
         return OfTexts()
-    rows, figure = page.content["contestants"], page.ranked_by
+    rows, figure = page.found["contestants"], page.ranked_by
     known = {str(each["contestant"]): each[figure] for each in rows if each[figure] is not None}
     beside = page.beside
     if beside is None or beside["agreement"]["spearman"] is None:

@@ -24,6 +24,7 @@ from leaderboard.pages.page import (
     NoNumbersError,
     NotReadyError,
     Panel,
+    existing,
     step,
 )
 from leaderboard.pages.rater_kinds.flags import Flag, preference_sentence, snapshot_flags
@@ -124,9 +125,7 @@ class Board(SettingPage):
     @classmethod
     def newest(cls, study: Study, wanted: Mapping[str, str]) -> Board:
         """Raises UnknownSettingError or NoNumbersError."""
-        snapshot = Snapshot.objects.opened(study)
-        if snapshot is None:
-            raise NoNumbersError("This study has no numbers yet.")
+        snapshot = existing(Snapshot.objects.opened(study))
         return cls.read(study, snapshot, cls.setting_for(wanted, snapshot))
 
     @classmethod

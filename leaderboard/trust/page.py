@@ -19,7 +19,7 @@ from leaderboard.pages.columns import SortedTable, TableQuery
 from leaderboard.pages.computed_page import Computed
 from leaderboard.pages.dots import Axis
 from leaderboard.pages.figure import MOST_ON_A_PHONE
-from leaderboard.pages.page import NoNumbersError, NotReadyError, Page, Panel, numbers_of, step
+from leaderboard.pages.page import Panel, step
 from leaderboard.pages.rater_kinds.choices import labels, one_of
 from leaderboard.pages.rater_kinds.judge_facts import facts_of_judges
 from leaderboard.pages.switches import Option, Switch
@@ -67,7 +67,7 @@ _SWITCHES: Final[Mapping[str, tuple[str, str, Mapping[str, str]]]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrustPage(Computed, Page):
+class TrustPage(Computed):
     """``part``: the subset or group that the table is about, empty for all; ``content`` None until computed.
 
     ``operator``: whether the reader may see everything while the study is open.
@@ -104,11 +104,6 @@ class TrustPage(Computed, Page):
             operator=operator,
         )
 
-    @classmethod
-    def newest(cls, study: Study, wanted: Mapping[str, str], *, operator: bool) -> Self:
-        """The page of the newest snapshot. Raises UnknownSettingError or NoNumbersError."""
-        return cls.read(study, numbers_of(study), wanted, operator=operator)
-
     @property
     def without_gold(self) -> bool:
         return not self.snapshot.counts.get("labelled") and self.setting.gold == LABELS
@@ -142,12 +137,8 @@ class TrustPage(Computed, Page):
 
     def answer(self) -> dict[str, Any]:
         """The content as JSON values, with what it is of. Raises NoNumbersError, or NotReadyError."""
-        if self.pending is not None:
-            raise NotReadyError(self.pending)
-        if self.found is None:
-            raise NoNumbersError(self.nothing)
         return {
-            **self.found,
+            **super().answer(),
             "tags": self.tags,
             "confidence": self.confidence,
             "created_at": self.snapshot.created_at,

@@ -16,12 +16,10 @@ from arena.data.export import pair_sides
 from arena.models import Pair, Study
 from leaderboard.models import Snapshot
 from leaderboard.pages.format import counted
-from leaderboard.pages.page import NoNumbersError
 from leaderboard.pages.rater_kinds.choices import choices
-from leaderboard.pages.shell import Published
+from leaderboard.pages.shell import Published, page_or_404
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.table import DataTable
-from leaderboard.snapshots.settings import UnknownSettingError
 from leaderboard.trust import tags
 from leaderboard.trust.errors import ORDERS
 from leaderboard.trust.judge_page import (
@@ -189,12 +187,7 @@ def file(request: HttpRequest, now: Published, form: str) -> HttpResponse:
     if form not in ("csv", "json"):
         raise Http404
     check_open_to(request, now.study)
-    if now.snapshot is None:
-        raise Http404("This study has no numbers yet.")
-    try:
-        page = read(request, now.study, now.snapshot)
-    except (UnknownSettingError, NoNumbersError) as error:
-        raise Http404(str(error)) from error
+    page = page_or_404(read, request, now)
     rows = list(page.rows)
     if form == "json":
         about = {"study": now.study.slug, "judge": page.view.judge, "instances": rows}

@@ -114,11 +114,11 @@ class FeaturesPage(AnswersPage):
 
     @property
     def verdict(self) -> tuple[str, str]:
-        return table.verdict(self.content) if self.content else ("", "")
+        return table.verdict(self.found) if self.found else ("", "")
 
     @property
     def notices(self) -> list[str]:
-        return [*table.notes(self.content)] if self.content else []
+        return [*table.notes(self.found)] if self.found else []
 
     @cached_property
     def weakest(self) -> list[WeakRow]:
@@ -130,12 +130,12 @@ class FeaturesPage(AnswersPage):
                 NONE if each["quality"] is None else signed(each["quality"]),
                 self._addresses.get(each["text"], ""),
             )
-            for each in (self.content or {"weakest": ()})["weakest"]
+            for each in (self.found or {"weakest": ()})["weakest"]
         ]
 
     @cached_property
     def _listed(self) -> list[int]:
-        return [each["text"] for each in (self.content or {"weakest": ()})["weakest"]]
+        return [each["text"] for each in (self.found or {"weakest": ()})["weakest"]]
 
     @cached_property
     def _prompts(self) -> dict[int, str]:
@@ -164,7 +164,7 @@ class FeaturesPage(AnswersPage):
         return [panel for panel in self.panels if panel.has_figure]
 
     def _panels(self) -> Iterator[Panel]:
-        content = self.content
+        content = self.found
         if content is None:
             return
         yield from self._of_all(content)

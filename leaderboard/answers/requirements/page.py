@@ -134,7 +134,7 @@ class RequirementsPage(TextsPage):
 
     @property
     def verdict(self) -> tuple[str, str]:
-        return table.verdict(self.content) if self.content else ("", "")
+        return table.verdict(self.found) if self.found else ("", "")
 
     def notes(self, content: Content) -> Iterator[str]:
         return table.notes(content)
@@ -145,7 +145,7 @@ class RequirementsPage(TextsPage):
 
     def _switches(self) -> Iterator[Switch]:
         yield from super()._switches()
-        asked, content = self.asked, self.content
+        asked, content = self.asked, self.found
         if content and any(each["unanswered"] for each in content["contestants"]):
             rules = [(rule, RULES[rule]) for rule in MISSING]
             yield choices("missing", "Missing answers", rules, asked.missing, self.query_with)
@@ -155,7 +155,7 @@ class RequirementsPage(TextsPage):
 
     @property
     def caption(self) -> str:
-        found = self.content
+        found = self.found
         return f"{found['label']}: {counted(found['answers'], 'check')}." if found else ""
 
     @property
@@ -182,12 +182,10 @@ class RequirementsPage(TextsPage):
 
     @property
     def _has_gaps(self) -> bool:
-        return any(
-            (each["coverage"] or 0) < 1 for each in (self.content or {"contestants": ()})["contestants"]
-        )
+        return any((each["coverage"] or 0) < 1 for each in (self.found or {"contestants": ()})["contestants"])
 
     def measured(self) -> Iterator[Measured]:
-        for each in (self.content or {})["contestants"]:
+        for each in (self.found or {})["contestants"]:
             share, low, high = (
                 None if each[name] is None else 100 * each[name] for name in ("drfr", "low", "high")
             )
@@ -213,26 +211,26 @@ class RequirementsPage(TextsPage):
         asked = Question.objects.asked().filter(prompt__study=self.study)
         place = ("prompt__external_id", "prompt__subset", "position")
         texts = {(*key,): text for *key, text in asked.values_list(*place, "text")}
-        questions = self.content["questions"] if self.content else ()
+        questions = self.found["questions"] if self.found else ()
         return [texts.get((each["prompt"], each["subset"], each["position"]), "") for each in questions]
 
     @cached_property
     def failed(self) -> list[tuple[Content, str]]:
         """The requirements that no answer meets, with their texts."""
-        if not self.content:
+        if not self.found:
             return []
-        told = zip(self.content["questions"], self.wordings, strict=True)
+        told = zip(self.found["questions"], self.wordings, strict=True)
         return [(each, text) for each, text in told if each["met"] == 0]
 
     @cached_property
     def same(self) -> int:
         """How many requirements tell no models apart, since all answers meet them or none."""
-        found = self.content["questions"] if self.content else ()
+        found = self.found["questions"] if self.found else ()
         return sum(not each["tells_apart"] and each["texts"] > 1 for each in found)
 
     @property
     def _apart(self) -> str:
-        questions = self.content["questions"] if self.content else ()
+        questions = self.found["questions"] if self.found else ()
         if not any(each["texts"] > 1 for each in questions):
             return ""
         of = f"{self.same:,} of {counted(len(questions), 'requirement')}"
@@ -262,16 +260,16 @@ class RequirementsPage(TextsPage):
     @property
     def any_text(self) -> str:
         """The address of a text with what all raters said."""
-        first = self._texts.order_by("pk").first() if self.shows_texts and self.content else None
+        first = self._texts.order_by("pk").first() if self.shows_texts and self.found else None
         return self._address_of(first.pk) if first else ""
 
     @cached_property
     def direct(self) -> Content | None:
         """The shares met beside the text scores."""
         stored = self.stored.get(CHECKS, self.asked.raters, method=BESIDE_SCORES)
-        if stored is None or self.content is None or not self.sealed:
-            return stored if self.content else None
-        return seal_scores(stored, {each["contestant"] for each in self.content["contestants"]})
+        if stored is None or self.found is None or not self.sealed:
+            return stored if self.found else None
+        return seal_scores(stored, {each["contestant"] for each in self.found["contestants"]})
 
     @property
     def means(self) -> dict[str, float]:
@@ -299,7 +297,7 @@ class RequirementsPage(TextsPage):
 
     @property
     def sources(self) -> Content | None:
-        found: Content | None = self.content["sources"] if self.content else None
+        found: Content | None = self.found["sources"] if self.found else None
         return found
 
     @property
@@ -335,7 +333,7 @@ class RequirementsPage(TextsPage):
         return found
 
     def _panels(self) -> Iterator[Panel]:
-        content = self.content
+        content = self.found
         if content is None:
             return
         for kind, name, what in (

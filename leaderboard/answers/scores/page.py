@@ -72,17 +72,17 @@ class ScoresPage(TextsPage):
 
     @property
     def verdict(self) -> tuple[str, str]:
-        return table.verdict(self.content) if self.content else ("", "")
+        return table.verdict(self.found) if self.found else ("", "")
 
     def notes(self, content: Content) -> Iterator[str]:
         return table.notes(content)
 
     @property
     def caption(self) -> str:
-        if self.content is None:
+        if self.found is None:
             return ""
-        scores = sum(each["n"] for each in self.content["contestants"])
-        return f"{self.content['label']}: {counted(scores, 'score')}."
+        scores = sum(each["n"] for each in self.found["contestants"])
+        return f"{self.found['label']}: {counted(scores, 'score')}."
 
     @property
     def first_column(self) -> tuple[str, str]:
@@ -101,11 +101,11 @@ class ScoresPage(TextsPage):
 
     @property
     def _has_gaps(self) -> bool:
-        return bool(self.content) and any(each["unscored"] for each in (self.content or {})["contestants"])
+        return bool(self.found) and any(each["unscored"] for each in (self.found or {})["contestants"])
 
     def measured(self) -> Iterator[Measured]:
-        component = Counter(each["component"] for each in (self.content or {})["contestants"])
-        for each in (self.content or {})["contestants"]:
+        component = Counter(each["component"] for each in (self.found or {})["contestants"])
+        for each in (self.found or {})["contestants"]:
             alone = component[each["component"]] == 1  # nobody's average is its own
             above = each["above_average"]
             ends = number_range(each["above_average_low"], each["above_average_high"])
@@ -126,14 +126,14 @@ class ScoresPage(TextsPage):
 
     @cached_property
     def edges(self) -> list[float]:
-        return table.edges_of(self.content) if self.content else []
+        return table.edges_of(self.found) if self.found else []
 
     @property
     def sentences(self) -> list[tuple[str, str]]:
         """How far raters agree and whether the order is that of pairs, and where the figure is."""
-        if self.content is None:
+        if self.found is None:
             return []
-        found = (" ".join(table.agreement_sentences(self.content)), "agreement"), (self._order, "pairs")
+        found = (" ".join(table.agreement_sentences(self.found)), "agreement"), (self._order, "pairs")
         return [each for each in found if each[0]]
 
     @property
@@ -144,7 +144,7 @@ class ScoresPage(TextsPage):
         return order_sentence("text scores", other, self.beside["agreement"])
 
     def _panels(self) -> Iterator[Panel]:
-        content = self.content
+        content = self.found
         if content is None:
             return
         models, edges = len(content["contestants"]), self.edges

@@ -9,7 +9,7 @@ from kombu.exceptions import OperationalError
 from arena.models import Comparison, Contestant
 from leaderboard.models import ComputedView, Snapshot
 from leaderboard.refreshing import computing, services
-from leaderboard.snapshots import on_demand
+from leaderboard.snapshots import freshness, on_demand
 from leaderboard.snapshots.canonical import FORM, canonical
 from leaderboard.snapshots.settings import Scope, Setting, parse
 from leaderboard.standings import content as standings_content
@@ -416,7 +416,7 @@ class TestWorking:
         assert answer.error == "MemoryError: no memory"
         assert "could not be computed" in caplog.text
         assert not computing.compute_next(made.study.pk)
-        ComputedView.objects.update(computed_at=timezone.now() - on_demand.RETRY_FAILED_AFTER)
+        ComputedView.objects.update(computed_at=timezone.now() - freshness.RETRY_FAILED_AFTER)
         assert on_demand.contents(made.snapshot, asked).state == "wanted"
         assert computing.compute_next(made.study.pk)
         assert not isinstance(on_demand.contents(made.snapshot, asked), on_demand.Pending)

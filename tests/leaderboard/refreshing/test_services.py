@@ -165,7 +165,7 @@ def test_a_failure_is_kept_and_lets_the_study_go(made, monkeypatch, messages):
     assert "no numbers today" in state.error
     assert state.running_until is None
     assert services.sweep() == 0
-    Refresh.objects.update(failed_at=timezone.now() - services.RETRY_FAILED_AFTER)
+    Refresh.objects.update(failed_at=timezone.now() - freshness.RETRY_FAILED_AFTER)
     assert services.sweep() == 1
 
 

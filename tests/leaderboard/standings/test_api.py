@@ -97,7 +97,7 @@ def test_standings_are_those_of_the_board(client, made, token, query):
         ("studies/hidden/snapshots/", 'Unknown study "hidden".'),
         ("studies/made/standings/?ties=hal", 'This leaderboard has no ties "hal". It has: on, off.'),
         ("studies/made/standings/?raters=judge:x", 'This leaderboard has no raters "judge:x".'),
-        ("studies/empty/standings/", "This study has no numbers yet."),
+        ("studies/empty/standings/", "This study has no scores yet."),
         ("snapshots/999999/", "Unknown snapshot 999999."),
         (f"snapshots/{'9' * 30}/", f"Unknown snapshot {'9' * 30}."),
     ],

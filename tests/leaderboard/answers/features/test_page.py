@@ -72,13 +72,13 @@ def test_the_page_says_what_a_feature_is_worth(client, study):
 def test_another_feature_and_other_raters_are_asked_for(client, study):
     page = page_of(client, study, "?raters=judge:judge&feature=entropy")
     assert page.filters == "Judge, Entropy"
-    assert page.content["feature"]["name"] == "entropy"
+    assert page.found["feature"]["name"] == "entropy"
     assert ComputedView.objects.count() == 1  # the first feature is stored with the snapshot, others are not
     (stored,) = SnapshotSlice.objects.filter(kind="features", raters="judge:judge", method="")
-    assert page.content["features"] == stored.content["features"]
+    assert page.found["features"] == stored.content["features"]
     assert page.query == "?raters=judge%3Ajudge&feature=entropy"
-    by_name = {each["feature"]["name"]: each["correlation"]["pearson"] for each in page.content["features"]}
-    assert by_name["entropy"] == -by_name["mean_logprob"] == page.content["correlation"]["pearson"]
+    by_name = {each["feature"]["name"]: each["correlation"]["pearson"] for each in page.found["features"]}
+    assert by_name["entropy"] == -by_name["mean_logprob"] == page.found["correlation"]["pearson"]
     assert client.get("/studies/measured/features/?feature=x").status_code == 404
 
 
@@ -114,7 +114,7 @@ def test_the_weakest_answers_come_first_and_lead_to_where_they_can_be_read(clien
     address = page.weakest[0].address
     assert address.startswith("/studies/measured/comparisons/")
     assert client.get(address).status_code == 200
-    text = page.content["weakest"][0]["text"]
+    text = page.found["weakest"][0]["text"]
     completion = CompletionFeature.objects.filter(completion=text).first().completion
     factories.make_answer(completion=completion)
     refresh(study)
@@ -126,16 +126,14 @@ def test_until_the_study_closes_nothing_tells_of_single_answers(client, admin_cl
     type(study).objects.update(closed_at=None)
     refresh(study)
     page = page_of(client, study)
-    assert "nothing" not in page.content
-    assert [page.content[name] for name in ("deciles", "weakest", "points")] == [[], [], []]
-    assert [each["contestant"] for each in page.content["contestants"]] == [
-        "Bob"
-    ]  # the others have 6 ratings
+    assert "nothing" not in page.found
+    assert [page.found[name] for name in ("deciles", "weakest", "points")] == [[], [], []]
+    assert [each["contestant"] for each in page.found["contestants"]] == ["Bob"]  # the others have 6 ratings
     few = page_of(client, study, "?raters=judge:judge")
-    assert few.content["pairs"] is None  # six pairs
+    assert few.found["pairs"] is None  # six pairs
     assert client.get("/api/v1/studies/measured/features/").json()["deciles"] == []
     assert client.get("/api/v1/studies/measured/tables/features/").status_code == 404
-    assert page_of(admin_client, study).content["points"]
+    assert page_of(admin_client, study).found["points"]
 
 
 def test_few_opinions_stay_hidden_until_the_study_closes(client):
@@ -168,7 +166,7 @@ def test_answers_to_one_prompt_have_no_intervals(client):
     made = measured_study(features, said, visibility="public", closed_at=timezone.now())
     page = page_of(client, made)
     assert "All answers are to one prompt, so there are no intervals." in page.notices
-    assert page.content["correlation"]["spearman_low"] is None
+    assert page.found["correlation"]["spearman_low"] is None
 
 
 def test_simulated_raters_say_so(client, study):

@@ -58,17 +58,17 @@ def test_models_of_a_study_of_checks_alone_have_no_page(client, made):
 
 def test_the_page_says_who_meets_most(client, made):
     page = page_of(client, made.study)
-    assert "Only 3 prompts: others may give another order." in list(page.notes(page.content))
+    assert "Only 3 prompts: others may give another order." in list(page.notes(page.found))
     assert page.verdict[0].startswith("Ada meets the most requirements: 80.0%")
     shown_rows = [(row.measured.name, row.measured.shown) for row in page.rows]
     assert shown_rows == [("Ada", "80.0%"), ("Bob", "25.0%")]
     assert page.filters == "People"
-    assert page.content["contested"] == 1
+    assert page.found["contested"] == 1
 
 
 def test_switches_change_the_numbers(client, made):
     def drfr(query):
-        return [each["drfr"] for each in page_of(client, made.study, query).content["contestants"]]
+        return [each["drfr"] for each in page_of(client, made.study, query).found["contestants"]]
 
     assert drfr("?raters=judge:j") == [0.8, 0.2]
     assert drfr("?raters=judge:j&missing=no") == [0.8, 0.166667]
@@ -121,10 +121,10 @@ def test_while_people_rate_single_requirements_and_answers_are_for_operators(cli
     made.prompt(["Format"], category="Law", subset="hard")
     made.rater("p", ["y" * 9, "n" * 9], ["y", "n"])
     page = page_of(client, made.study)
-    assert (page.content["questions"], page.any_text, page.failed) == ([], "", [])
-    assert [each["drfr"] for each in page.content["contestants"]] == [1.0, 0.0]
+    assert (page.found["questions"], page.any_text, page.failed) == ([], "", [])
+    assert [each["drfr"] for each in page.found["contestants"]] == [1.0, 0.0]
     # Of groups in which a model has fewer than ten checks nothing shows.
-    assert page.content["contestants"][0]["labels"] == {}
+    assert page.found["contestants"][0]["labels"] == {}
     text = made.prompts[0][1][0]
     address = f"/studies/{made.study.slug}/requirements/texts/{text.pk}/"
     assert client.get(address).status_code == 403
@@ -133,13 +133,13 @@ def test_while_people_rate_single_requirements_and_answers_are_for_operators(cli
     assert shown(admin_client, made.study, "?contested=out").status_code == 200
     for few in ("?subset=easy", "?subset=hard", "?category=Law"):
         hidden = page_of(client, made.study, few)
-        assert hidden.content is None
+        assert hidden.found is None
         assert hidden.nothing.startswith("Fewer than 10 requirements of each model are checked here;")
         asked = client.get(f"/api/v1/studies/{made.study.slug}/requirements/{few}")
         assert (asked.status_code, asked.json()["detail"]) == (404, hidden.nothing)
     assert client.get(f"/studies/{made.study.slug}/requirements/tables/questions.csv").status_code == 404
     own = admin_client.get(f"/studies/{made.study.slug}/requirements/").context["page"]
-    assert own.content["questions"]
+    assert own.found["questions"]
     assert page_of(admin_client, made.study, "?subset=hard").rows[0].measured.shown == "100.0%"
     assert admin_client.get(address).status_code == 200
     text.extra = {"written": {"model": "loopback", "temperature": 0.5, "cut": [1]}}
@@ -162,7 +162,7 @@ def test_while_people_rate_only_parts_with_numbers_are_offered(client, admin_cli
     assert page.verdict[0].startswith("Ada meets 100.0% (")
     assert page.verdict[0].endswith("the requirements.")
     hidden = page_of(client, made.study, "?category=Law")
-    assert hidden.content is None
+    assert hidden.found is None
     assert offered(hidden)["category"] == ["All", "Law", "Maths"]
     everything = offered(page_of(admin_client, made.study))
     assert everything == {"subset": ["All", "easy", "hard"], "category": ["All", "Arts", "Law", "Maths"]}

@@ -72,13 +72,13 @@ def test_a_model_scored_on_easy_prompts_alone_is_not_first(client):
     hard = {"Ada": [1, 5, 5], "Bob": [None, 4, 4]}
     made = scored_study({"judge": hard}, visibility="public", closed_at=timezone.now())
     page = page_of(client, made)
-    assert [round(each["mean"], 2) for each in page.content["contestants"]] == [3.67, 4.0]
+    assert [round(each["mean"], 2) for each in page.found["contestants"]] == [3.67, 4.0]
     assert page.verdict[0].startswith("Ada scores highest on the same prompts: 3.67")
 
 
 def test_switches_change_the_numbers(client, study):
     def means(query):
-        return [each["mean"] for each in page_of(client, study, query).content["contestants"]]
+        return [each["mean"] for each in page_of(client, study, query).found["contestants"]]
 
     assert means("?raters=judge:judge") == [4.0, 4.0, pytest.approx(4 / 3, abs=1e-6)]
     assert means("?category=Arts") == means("?subset=hard") == [5, 4, 1.5]
@@ -91,7 +91,7 @@ def test_turns_are_chosen_where_there_are_several(client, study):
     Score.objects.filter(completion__contestant__name="Ada").update(turn=2)
     page = page_of(client, study, "?turn=2")
     assert [option.label for option in page.switches[-1].options] == ["All", "Whole answer", "2"]
-    assert [each["contestant"] for each in page.content["contestants"]] == ["Ada"]
+    assert [each["contestant"] for each in page.found["contestants"]] == ["Ada"]
     assert page.beside is None
 
 
@@ -105,7 +105,7 @@ def test_a_heat_map_of_many_scores_scrolls_on_a_phone(client, highest, width):
 
 def test_all_raters_have_the_same_bins(client, study):
     Score.objects.filter(rater__slug="judge").update(value=2.5)
-    raters = page_of(client, study).content["raters"]
+    raters = page_of(client, study).found["raters"]
     assert {tuple(each["edges"]) for each in raters} == {tuple(raters[0]["edges"])}
     assert len(raters[0]["counts"]) == 20
 
@@ -138,28 +138,28 @@ def test_while_people_rate_a_few_scores_stay_hidden(client, admin_client):
     study.prompts.exclude(external_id="p0").update(category="Arts")
     page = page_of(client, study)
     assert [option.label for option in page.switches[-1].options] == ["All", "Arts"]
-    assert [each["contestant"] for each in page.content["contestants"]] == ["Ada", "Bob"]
-    assert [each["rater"] for each in page.content["raters"]] == ["people"]
-    assert page.content["agreement"] == []
+    assert [each["contestant"] for each in page.found["contestants"]] == ["Ada", "Bob"]
+    assert [each["rater"] for each in page.found["raters"]] == ["people"]
+    assert page.found["agreement"] == []
     for query in ("?raters=judge:judge", "?category=Law"):
         page = page_of(client, study, query)
-        assert page.content is None
+        assert page.found is None
         assert page.nothing.startswith(f"Fewer than {FEWEST} scores of each model are given here")
         assert client.get(f"/api/v1/studies/open/scores/{query}").status_code == 404
-    own = admin_client.get("/studies/open/scores/").context["page"].content
+    own = admin_client.get("/studies/open/scores/").context["page"].found
     assert [len(own["contestants"]), len(own["raters"]), own["agreement"][0]["texts"]] == [3, 2, 5]
     judge, ada = Score.objects.filter(rater__slug="judge").first().rater, study.contestants.get(name="Ada")
     for number in range(12):  # on which no person has a score
         text = factories.make_completion(prompt=factories.make_prompt(study=study), contestant=ada)
         factories.make_score(completion=text, rater=judge, **({} if number < 4 else {"reason": "refused"}))
     refresh(study)
-    assert [each["rater"] for each in page_of(client, study).content["raters"]] == ["people"]
+    assert [each["rater"] for each in page_of(client, study).found["raters"]] == ["people"]
     Score.objects.filter(reason="refused").update(value=3, status="scored", reason="")
     Score.objects.filter(rater=judge).first().delete()
     refresh(study)
     page = page_of(client, study)
-    assert [each["rater"] for each in page.content["raters"]] == ["people", "judge:judge"]
-    assert page.content["agreement"] == []
+    assert [each["rater"] for each in page.found["raters"]] == ["people", "judge:judge"]
+    assert page.found["agreement"] == []
 
 
 def compared(study):
