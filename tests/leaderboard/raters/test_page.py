@@ -3,6 +3,7 @@ import re
 import pytest
 from django.utils import timezone
 
+from judging.judges.services import configure_judge
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.refreshing import services
 from leaderboard.snapshots.visible_lengths import WITHHELD
@@ -127,18 +128,15 @@ def test_a_judge_shows_how_it_was_asked_and_nothing_that_tells_where(client, mad
         assert secret not in page
 
 
-@pytest.mark.parametrize(
-    ("asks", "change"),
-    [(False, {"options": {"top_p": 0.5}}), (False, {"max_tokens": 77}), (True, {"model": "alpha-9b"})],
-)
-def test_a_judge_that_is_edited_is_sent_anew_before_the_next_snapshot(client, made, asks, change):
-    judge = factories.make_judge(slug="asked", name="Asked", model="heron-70b", options={"top_p": 0.9})
+@pytest.mark.parametrize("change", [{"options": {"top_p": 0.5}}, {"max_tokens": 77}, {"model": "alpha-9b"}])
+def test_a_judge_that_is_edited_is_sent_anew_before_the_next_snapshot(client, made, change):
+    asked = {"model": "heron-70b", "options": {"top_p": 0.9}}
+    judge = factories.make_judge(slug="asked", name="Asked", **asked)
     made.rate("alpha", "beta", 6, rater=judge.rater)
     services.refresh(made.study)
     addresses = ["/studies/small/raters/judge:asked/", "/studies/small/agreement/"]
     before = {address: client.get(address)["ETag"] for address in addresses}
-    changed = judge.endpoint if asks else judge
-    type(changed).objects.filter(pk=changed.pk).update(**change)
+    configure_judge(judge, "Asked", factories.judge_with(**asked | change))
     for address, known in before.items():
         response = client.get(address, headers={"If-None-Match": known})
         assert response.status_code == 200
