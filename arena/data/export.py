@@ -300,7 +300,7 @@ def _opinions(opinions: QuerySet[Any], columns: Mapping[str, str], slugs: Mappin
 def _comparisons(study: Study) -> Iterator[Row]:
     slugs = rater_slugs(study)
     members = panel_members(study, slugs)
-    names = ("pk", "status", "swapped", "points", "rating", "first_score", "second_score")
+    names = ("pk", "status", "swapped", "points", "rating", "first_score", "second_score", "expected")
     columns = {
         **{name: f"pair__{column}" for name, column in _PAIR.items()},
         **{name: name for name in names},

@@ -90,7 +90,10 @@ def standings(players: Opinions, ratings: Ratings, method: Method) -> dict[str, 
     """Standings as ``rank`` prints them, and how many comparisons became no game."""
     ranked = rank_ratings(ratings, players.names, method).as_dict()
     kinds = dict(zip(players.names, players.kinds, strict=True))
+    shares = dict(zip(players.names, ratings.won_shares, strict=True)) if ratings.expected is not None else {}
     for row in ranked["standings"]:
+        if row["contestant"] in shares:
+            row["share"] = shares[row["contestant"]]
         row["kind"] = kinds[row["contestant"]]
         if row["contestant"] in players.provisional:
             row["provisional"] = True

@@ -63,6 +63,16 @@ class Ratings:
             raise ParameterError(f"resample is {resample!r}, but the ratings name no {what}")
         return number
 
+    @property
+    def won_shares(self) -> list[float | None]:
+        """The mean share of a win that expected ratings give each contestant; None where it has none."""
+        if self.expected is None:
+            raise ParameterError("there are no expected ratings")
+        first = (self.points - self.expected) / (self.points - 1.0)
+        who, share = np.concatenate([self.first, self.second]), np.concatenate([first, 1.0 - first])
+        won, met = (np.bincount(who, each, self.contestants) for each in (share, None))
+        return [float(share / count) if count else None for share, count in zip(won, met, strict=True)]
+
     def games(self, *, ties: bool, resample: str = "prompts", tie_band: TieBand | None = None) -> Games:
         """By an expected rating the first has (points - expected) / (points - 1) of a win.
 

@@ -68,12 +68,14 @@ def _annotation(fields: Fields) -> Iterator[Item]:
             fields.problem("output_2", "the same text as output_1, and no generators tell them apart")
     yield from pair.records()
     rater = _rater(fields)
-    rating, verdict = _weighed(fields)
+    rating, preference = _weighed(fields)
     said = _said(fields, rater, has_value=rating is not None)
     extra = fields.rest()
-    if verdict is not None:
-        extra["preference"] = float(verdict)
-        said["scores"] = (2 - verdict, verdict - 1)
+    if preference is not None and rater[1] == "judge":
+        said["expected"] = float(2 * preference - 1)  # so that its share of a win is AlpacaEval's weight
+    if preference not in (None, 1, TIE, 2):
+        extra["preference"] = float(preference)
+        said["scores"] = (2 - preference, preference - 1)
     yield pair.rated(points=3, rating=rating, extra=extra, **said)
 
 
@@ -105,20 +107,21 @@ def _said(fields: Fields, rater: tuple[str, str], *, has_value: bool) -> dict[st
 
 
 def _weighed(fields: Fields) -> tuple[int | None, Decimal | None]:
-    """The rating of a preference: 1 is output_1, 2 is output_2, 1.5 (0 in old files) is a tie.
+    """The rating of a preference, and the preference.
 
-    A value between is one plus the weight of output_2, and comes second. The heavier side wins.
+    1 is output_1, 2 is output_2, 1.5 (0 in old files) a tie.
+    A value between is one plus the weight of output_2. The heavier side wins.
     """
     preference = fields.number("preference", least=-1e9, most=1e9)
     if preference is None or preference == NO_ANSWER:
         return None, None
     if preference == 0:
-        return 2, None
+        preference = TIE
     if not 1 <= preference <= 2:
         reason = f"{preference} is not between 1 and 2; 0 is a tie, -1 and null no answer"
         fields.problem("preference", reason)
     rating = 2 if preference == TIE else 1 if preference < TIE else 3
-    return rating, None if preference in (1, TIE, 2) else preference
+    return rating, preference
 
 
 _NO_ORDER: Final = (

@@ -361,6 +361,7 @@ class ComparisonRecord(AboutPair):
         Field("first_score", Type.NUMBER, "the score of the answer shown first"),
         Field("second_score", Type.NUMBER, "the score of the answer shown second"),
     ] = None
+    expected: Annotated[OnScale | None, "a judge's expected rating over its answer tokens"] = None
     # None: the occurrence in the file tells repeats apart.
     repeat: Annotated[Whole | None, "the number of a repeat, from 0"] = None
     seconds: Annotated[Seconds | None, "how many seconds it took"] = None
@@ -384,6 +385,8 @@ class ComparisonRecord(AboutPair):
         elif self.rating is None and not self.reason and not self.identical:
             reason = f"missing; an answer without a rating needs a reason: {', '.join(REASONS)}"
             yield Wrong("rating", reason)
+        if self.expected is not None and not (self.rating is not None and 1 <= self.expected <= self.points):
+            yield Wrong("expected", f"{self.expected:g} is not from 1 to {self.points} beside a rating")
         if self.derived_from and self.rater_kind == "person":
             yield Wrong("derived_from", "only a judge has this")
 

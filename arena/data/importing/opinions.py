@@ -431,6 +431,7 @@ class Comparisons(Opinions[ComparisonRecord, Sides]):
             "status": Opinion.Status.IDENTICAL if record.identical else "",
             "first_score": first_score,
             "second_score": second_score,
+            "expected": record.expected,
         }
 
     def _write(self, fresh: list[tuple[Resolved[ComparisonRecord, Sides], int]]) -> list[Any]:

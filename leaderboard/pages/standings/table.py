@@ -57,6 +57,7 @@ class Row:
     beside: float | None
     provisional: str
     component: int = 0
+    expected_share: float | None = None
 
     @classmethod
     def read(
@@ -78,6 +79,7 @@ class Row:
             win_percent=100.0 * row["wins"] / row["games"],
             tie_percent=100.0 * row["ties"] / row["games"],
             beside=beside,
+            expected_share=row.get("share"),
             provisional=provisional(row),
             component=row["component"],
             **more,
@@ -85,7 +87,9 @@ class Row:
 
     @property
     def win_share(self) -> float:
-        """Percent of its games won, a tie counting half."""
+        """Percent of its games won, a tie counting half; by expected ratings the mean share of a win."""
+        if self.expected_share is not None:
+            return 100.0 * self.expected_share
         return self.win_percent + self.tie_percent / 2
 
     @property

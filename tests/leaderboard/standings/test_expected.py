@@ -1,16 +1,20 @@
 """Boards of a judge's expected ratings."""
 
+import json
+
 import numpy as np
 import pytest
+from django.utils import timezone
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from arena.models import Comparison
+from arena.data.importing.imports import import_files
+from arena.models import Comparison, Study
 from leaderboard.refreshing import services
 from leaderboard.stats.ranking import rank_ratings
 from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.ratings import make_ratings
 from tests import factories
-from tests.leaderboard.reading import records, shown, words
+from tests.leaderboard.reading import computed, records, shown, words
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
@@ -136,3 +140,31 @@ def test_they_are_offered_where_a_judge_has_them_and_a_method_takes_them(client,
     refused = client.get(f"{BOARD}?raters=people&ratings=expected")
     assert refused.status_code == 404
     assert "no expected ratings" in refused.content.decode()
+
+
+def test_weighted_preferences_of_alpaca_eval_come_to_its_win_rate(client, tmp_path):
+    """Its leaderboard has 100 times the mean of ``preference - 1`` as the win rate of ``output_2``."""
+    preferences = [1.0, 1.0000049, 1.25, 1.5, 1.75, 1.9876, 2.0, 1.31]
+    lines = [
+        {
+            **{
+                "instruction": f"Task {number}",
+                "output_1": "One.",
+                "output_2": "Two.",
+                "annotator": "weighted",
+            },
+            **{"generator_1": "baseline", "generator_2": "own", "preference": preference},
+        }
+        for number, preference in enumerate(preferences)
+    ]
+    path = tmp_path / "annotations.json"
+    path.write_text(json.dumps(lines))
+    assert import_files("alpaca", [path]).written
+    study = Study.objects.get(slug="alpaca")
+    study.closed_at = timezone.now()
+    study.visibility = Study.Visibility.PUBLIC
+    study.save()
+    services.refresh(study)
+    page = computed(client, study, "/studies/alpaca/?raters=judge:weighted&ratings=expected").context["page"]
+    shares = {row.contestant: row.win_share for row in page.rows}
+    assert shares["own"] == pytest.approx(100 * np.mean(preferences) - 100, abs=1e-6)

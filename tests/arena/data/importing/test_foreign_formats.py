@@ -87,6 +87,7 @@ def test_alpaca_eval(tmp_path: Path) -> None:
     assert set(Prompt.objects.values_list("category", flat=True)) == {"koala", ""}
     scores = Comparison.objects.values_list("second_score", flat=True)
     assert list(scores) == [None, 0.9876543210987]
+    assert list(Comparison.objects.values_list("expected", flat=True)) == pytest.approx([1, 2.9753086421974])
     assert import_files("s", [annotations, outputs]).written == 0
 
 
