@@ -11,8 +11,8 @@ from urllib.parse import parse_qsl
 
 from arena.models import Study
 from leaderboard.anchoring.content import ANCHORED
-from leaderboard.answers.features.feature_tables import FEATURES_ON_DEMAND
-from leaderboard.answers.opinions import CHECKS_ON_DEMAND, SCORES_ON_DEMAND
+from leaderboard.answers.stored.features import FEATURES_ON_DEMAND
+from leaderboard.answers.stored.texts import CHECKS_ON_DEMAND, SCORES_ON_DEMAND
 from leaderboard.head_to_head.measuring import HEAD_TO_HEAD
 from leaderboard.judges.measuring import JUDGES
 from leaderboard.models import ComputedView

@@ -18,8 +18,8 @@ from arena.models import Study
 from arena.rating import publication
 from leaderboard.answers.asked import FEATURES
 from leaderboard.answers.beside_pairs import ranked
-from leaderboard.answers.features.feature_tables import feature_tables
-from leaderboard.answers.opinions import by_elo, text_opinions
+from leaderboard.answers.stored.features import feature_tables
+from leaderboard.answers.stored.texts import by_elo, text_opinions
 from leaderboard.head_to_head.stopping import follow, rule_of
 from leaderboard.models import Refresh, Snapshot, SnapshotSlice
 from leaderboard.models.querysets import data_mark, newest_texts, tail, tails, texts_mark

@@ -13,7 +13,7 @@ from django.db.models import Q
 from arena.data.interchange import question
 from arena.models import Completion, Prompt, Study
 from leaderboard.answers.asked import CHECKS, FEATURES, SCORES
-from leaderboard.answers.opinions import TextOpinions, text_opinions_of
+from leaderboard.answers.stored.texts import TextOpinions, text_opinions_of
 from leaderboard.data.left_out import left_out_by_reason
 from leaderboard.files.bundle import archive
 from leaderboard.files.bundle.archive import BundleError, Writer, line_of, place_of, pretty, sha256

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from leaderboard.answers.opinions import TextOpinions
+from leaderboard.answers.stored.texts import TextOpinions
 from leaderboard.files.bundle.archive import (
     CHECKS,
     COMPARISONS,

@@ -12,8 +12,8 @@ from leaderboard.answers.asked import FEATURES, Known
 from leaderboard.answers.features.content import CHOSEN, Asked, Bridge, bridges, every_quality
 from leaderboard.answers.features.from_traces import measure_missing
 from leaderboard.answers.features.reading import TURNS, WHOLE, Quality
-from leaderboard.answers.opinions import text_opinions_of
 from leaderboard.answers.scores.reading import ScoreRows
+from leaderboard.answers.stored.texts import text_opinions_of
 from leaderboard.snapshots.canonical import Table
 from leaderboard.snapshots.copying import Payloads, digest, kept
 from leaderboard.snapshots.declarations import OnDemand, Request, SnapshotOutdatedError
