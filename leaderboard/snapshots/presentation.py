@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from arena.texts.visible import visible
 
-# Those of leaderboard.stats, which web processes do not load for its NumPy and SciPy.
 METHOD_NAMES: Final = {
     "elo": "Elo",
     "bradley-terry": "Bradley-Terry",

@@ -12,6 +12,8 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS, STYLE_NAMES
+from leaderboard.stats import choices
+from leaderboard.stats.choices import RESAMPLE, SHARING
 
 
 class Scope(StrEnum):
@@ -65,7 +67,7 @@ class Scope(StrEnum):
 
 ALL_CATEGORIES: Final = "All"
 
-LEVELS: Final = ("50", "80", "90", "95", "99")
+LEVELS: Final = tuple(f"{level:g}" for level in choices.LEVELS)
 """Percent. Snapshots store intervals of these levels."""
 
 LOWEST_LEVEL: Final = 50.0
@@ -73,11 +75,9 @@ OF_PLANS: Final = ("raters", "criterion", "ties", "category", "band", "level")
 """The switches that a plan takes."""
 
 OF_TRUST: Final[Mapping[str, tuple[str, ...]]] = {
-    "unscored": ("exclude", "wrong", "random"),
-    "ties": ("half", "tie"),
-    "published": ("", "llmbar"),
+    name.removeprefix("as_"): tuple(each or "" for each in values) for name, values in choices.RULES.items()
 }
-"""How judges are held against right answers: RULES of leaderboard.stats.gold, the usual one first."""
+"""How judges are held against right answers, the usual rule first."""
 
 LABELS: Final = "labels"
 PEOPLE: Final = "people"
@@ -91,9 +91,6 @@ CONFIDENCE: Final = "confidence"
 
 EXPECTED: Final = "expected"
 """Value of ``ratings``."""
-
-SHARING: Final = ("elo", "bradley-terry")
-"""Methods that take expected ratings, as those of leaderboard.stats."""
 
 RANDOM: Final = "random"
 """Value of ``pairs``."""
@@ -115,9 +112,6 @@ BESIDE: Final[Mapping[str, str]] = {
     "ratings": "as-given",
 }
 """Switches whose standings stand beside those without them, and the kind of the latter."""
-
-PROMPTS_AND_RATERS: Final = "prompts-and-raters"
-RESAMPLE: Final = ("prompts", "games", "raters", PROMPTS_AND_RATERS)
 
 _LEVEL: Final = re.compile(r"[0-9]{2}(\.[0-9])?", re.ASCII)
 _SHOWN: Final = 100

@@ -86,7 +86,6 @@ from leaderboard.snapshots.settings import (
     BESIDE,
     DECLARED,
     OF_PLANS,
-    PROMPTS_AND_RATERS,
     RANDOM,
     Scope,
     Setting,
@@ -95,6 +94,7 @@ from leaderboard.snapshots.settings import (
 )
 from leaderboard.snapshots.stored import Stored
 from leaderboard.standings import sentences
+from leaderboard.stats.choices import PROMPTS_AND_RATERS
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray, check_length, check_level, numbers
+from leaderboard.stats.choices import COEFFICIENTS
 from leaderboard.stats.clustered_means import (
     Estimate,
     jackknife_error,
@@ -22,7 +23,6 @@ from leaderboard.stats.clustered_means import (
 from leaderboard.stats.coefficients import pearson, rank_coefficients_of
 from leaderboard.stats.intervals import fisher_ends, student_reach
 from leaderboard.stats.plain_values import Result
-from leaderboard.stats.score_agreement import COEFFICIENTS
 
 FEWEST: Final = 3
 """Answers of which a correlation is told."""

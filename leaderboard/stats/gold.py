@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, LengthMismatchError, ParameterError
+from leaderboard.stats.choices import RULES
 from leaderboard.stats.clustered_means import mean_of_coefficients, mean_of_shares
 from leaderboard.stats.coefficients import alpha, kappa, nominal_spread, unlike
 from leaderboard.stats.plain_values import Result
@@ -55,13 +56,6 @@ class Rule:
                 listed = ", ".join(filter(None, allowed))
                 raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be one of {listed}")
         check_seed(self.seed)
-
-
-RULES: Final[Mapping[str, tuple[str | None, ...]]] = {
-    "unscored": ("exclude", "wrong", "random"),
-    "ties": ("half", "tie"),
-    "as_published": ("llmbar", None),
-}
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,6 @@ from scipy.special import betaincinv, ndtri, stdtrit
 from leaderboard.stats.checks import FloatArray, check_level
 from leaderboard.stats.shares import Share, check_trials
 
-# Percent. Standings keep what depends on the level for each of these.
-LEVELS: Final = (50.0, 80.0, 90.0, 95.0, 99.0)
 # The ends of the intervals of LEVELS, and the median.
 KEPT_PERCENTILES: Final = (0.5, 2.5, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 97.5, 99.5)
 

@@ -18,10 +18,11 @@ from scipy.sparse import csr_array
 from leaderboard.stats.bootstrap import DRAWN_TOGETHER, ROUNDS, Bootstrap, check_run, refit
 from leaderboard.stats.bradley_terry import CENTRE, PARAMETERS, POINTS_PER_UNIT, PRIOR_GAMES
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, NoGamesError, NotIdentifiedError
+from leaderboard.stats.choices import PROMPTS_AND_RATERS
 from leaderboard.stats.newton import Likelihood, Maximum, Reference, climb
 from leaderboard.stats.ordinal_table import OrdinalTable, make_table, threshold_rows
 from leaderboard.stats.pair_table import ABOVE, BELOW
-from leaderboard.stats.ratings import PROMPTS_AND_RATERS, Ratings
+from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.resampling import BLOCK, CLUSTER_DRAWS, CROSSED_DRAWS, number_of, times_drawn
 from leaderboard.stats.sandwich import spread_of_units
 

@@ -8,8 +8,9 @@ from scipy.special import chdtri
 
 from leaderboard.stats.bradley_terry import bradley_terry
 from leaderboard.stats.checks import IntArray
+from leaderboard.stats.choices import PROMPTS_AND_RATERS
 from leaderboard.stats.games import FEWEST_CROSSED, Games
-from leaderboard.stats.ratings import PROMPTS_AND_RATERS, Ratings
+from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.sandwich import variance_by_source
 from leaderboard.stats.verdicts import TieBand
 

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from leaderboard.stats.checks import FloatArray, IntArray, NoGamesError, ParameterError
+from leaderboard.stats.choices import PROMPTS_AND_RATERS, SHARING
 from leaderboard.stats.games import Games, names_of
 from leaderboard.stats.other_raters import OtherRaters
 from leaderboard.stats.plain_values import DECIMALS, rounded
 from leaderboard.stats.ranking_cautions import Findings, cautions
 from leaderboard.stats.ranking_estimates import Material, Strengths, estimate
-from leaderboard.stats.ranking_method import METHODOLOGY, SHARING, Method
+from leaderboard.stats.ranking_method import METHODOLOGY, Method
 from leaderboard.stats.ranking_rows import Certainty, Standing, Tally, rows
-from leaderboard.stats.ratings import PROMPTS_AND_RATERS, Ratings, ratings_of_games
+from leaderboard.stats.ratings import Ratings, ratings_of_games
 from leaderboard.stats.separation import probability_above
 
 

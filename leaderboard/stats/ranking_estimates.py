@@ -17,6 +17,7 @@ from leaderboard.stats.bradley_terry import (
     bradley_terry,
 )
 from leaderboard.stats.checks import FloatArray, IntArray, NotIdentifiedError
+from leaderboard.stats.choices import RATER_EFFECTS
 from leaderboard.stats.davidson import bootstrap_davidson, davidson
 from leaderboard.stats.elo import sequential_elo
 from leaderboard.stats.elo_bootstrap import bootstrap_elo
@@ -25,7 +26,7 @@ from leaderboard.stats.games import Games
 from leaderboard.stats.intervals import KEPT_PERCENTILES, bounds, percentiles, student_quantiles
 from leaderboard.stats.ordinal import OrdinalFit, bootstrap_ordinal, ordinal
 from leaderboard.stats.pair_table import connected_components
-from leaderboard.stats.ranking_method import RATER_EFFECTS, Method
+from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.ratings import Ratings
 from leaderboard.stats.robustness import fewest_removals
 from leaderboard.stats.sandwich import sandwich, sandwich_samples

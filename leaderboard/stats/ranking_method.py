@@ -5,21 +5,14 @@ from typing import Final
 
 from leaderboard.stats.bootstrap import check_rounds
 from leaderboard.stats.checks import ParameterError, check_level
+from leaderboard.stats.choices import INTERVALS, METHODS, RESAMPLE
 from leaderboard.stats.elo import EloParameters
 from leaderboard.stats.elo_mean import check_k
-from leaderboard.stats.ratings import RESAMPLE
 from leaderboard.stats.resampling import check_seed
 from leaderboard.stats.verdicts import TieBand
 
 METHODOLOGY: Final = "8"
 """Rises whenever the same ratings would give other numbers."""
-METHODS: Final = ("elo", "bradley-terry", "davidson", "ordinal", "elo-study")
-"""elo is a mean over endless orders of play; elo-study has one order a round."""
-SHARING: Final = ("elo", "bradley-terry")
-"""Methods that take shares of a win, as expected ratings give them."""
-INTERVALS: Final = ("bootstrap", "sandwich")
-RATER_EFFECTS: Final = "raters"
-"""In ``adjust``: every rater's own lean towards the completion shown first."""
 
 
 @dataclass(frozen=True)

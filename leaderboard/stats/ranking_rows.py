@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
+from leaderboard.stats.choices import LEVELS
 from leaderboard.stats.games import Games
-from leaderboard.stats.intervals import KEPT_PERCENTILES, LEVELS, bounds
+from leaderboard.stats.intervals import KEPT_PERCENTILES, bounds
 from leaderboard.stats.plain_values import DECIMALS, rounded
 from leaderboard.stats.ranking_estimates import Strengths
 from leaderboard.stats.separation import (

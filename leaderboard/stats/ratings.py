@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +15,9 @@ from leaderboard.stats.checks import (
     labels_of,
     numbers,
 )
+from leaderboard.stats.choices import PROMPTS_AND_RATERS, RESAMPLE
 from leaderboard.stats.games import Games, games_from_ratings, make_games
 from leaderboard.stats.verdicts import TieBand
-
-PROMPTS_AND_RATERS: Final = "prompts-and-raters"
-RESAMPLE: Final = ("prompts", "games", "raters", PROMPTS_AND_RATERS)
-"""What a bootstrap may draw."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,10 @@ from scipy.sparse import coo_array
 
 from leaderboard.stats.bradley_terry import all_games
 from leaderboard.stats.checks import ClusterError, FloatArray, IntArray, NoGamesError, ParameterError
+from leaderboard.stats.choices import RESAMPLE
 from leaderboard.stats.games import Games
 from leaderboard.stats.newton import climb
 from leaderboard.stats.pair_table import Outcomes, PairTable
-from leaderboard.stats.ratings import RESAMPLE
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from leaderboard.stats.agreement_estimates import Estimates, Wanted, estimates
 from leaderboard.stats.agreement_opinions import Topics, measure
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.checks import FloatArray, IntArray
+from leaderboard.stats.choices import COEFFICIENTS
 from leaderboard.stats.clustered_means import mean_over_prompts, prompt_numbers
 from leaderboard.stats.coefficients import alpha, pearson, rank_coefficients, rank_coefficients_of, spread
 from leaderboard.stats.correlation import counted_in, few_levels
@@ -23,7 +24,6 @@ from leaderboard.stats.scores import Scores
 from leaderboard.stats.sums import group_means, ratio
 
 FEWEST_TEXTS: Final = 3
-COEFFICIENTS: Final = ("pearson", "spearman", "kendall")
 MEASURES: Final = (*COEFFICIENTS, "icc", "alpha")
 
 

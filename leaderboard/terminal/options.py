@@ -13,9 +13,10 @@ from arena.models.querysets import SelectorError
 from leaderboard.snapshots.reading import Opinions, opinions
 from leaderboard.snapshots.settings import DECLARED
 from leaderboard.stats.checks import ParameterError, StatsError
+from leaderboard.stats.choices import INTERVALS, RATER_EFFECTS
 from leaderboard.stats.elo import EloParameters
 from leaderboard.stats.ranking import Standings
-from leaderboard.stats.ranking_method import INTERVALS, RATER_EFFECTS, Method
+from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.verdicts import TieBand
 from leaderboard.terminal.standings_text import About, standings_json, standings_table
 from leaderboard.terminal.votes import VoteFileError, Votes, read_votes

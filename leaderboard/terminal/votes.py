@@ -23,8 +23,9 @@ from arena.data.formats.reading import Kind
 from arena.data.formats.records import ComparisonRecord, Place, Problem
 from arena.rules.scales import POINTS
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError
+from leaderboard.stats.choices import RATER_EFFECTS
 from leaderboard.stats.ranking import Standings, rank_ratings
-from leaderboard.stats.ranking_method import RATER_EFFECTS, Method
+from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.ratings import Ratings, make_ratings
 from leaderboard.terminal.prompt_labels import labelled_number
 

@@ -6,8 +6,8 @@ from django.core.management.base import CommandError
 from arena.management.command import ArenaCommand
 from leaderboard.snapshots.reading import UnknownTextError, pair_style
 from leaderboard.stats.checks import StatsError
+from leaderboard.stats.choices import RATER_EFFECTS
 from leaderboard.stats.ranking import rank_ratings
-from leaderboard.stats.ranking_method import RATER_EFFECTS
 from leaderboard.terminal.options import (
     add_method_options,
     method_from,

@@ -31,6 +31,7 @@ from leaderboard.stats.agreement_opinions import (
 from leaderboard.stats.alpha import one_from_each, repeated_pairs, within_measure
 from leaderboard.stats.alternative_annotator import alternative_annotator
 from leaderboard.stats.checks import FloatArray
+from leaderboard.stats.choices import COEFFICIENTS
 from leaderboard.stats.correlation import (
     Entries,
     ceiling_entries,
@@ -109,7 +110,6 @@ def arrange(opinions: Opinions, band: TieBand | None = None, *, ties: bool = Tru
 Rows = list[dict[str, Any]]
 
 FEWEST_PAIRS: Final = 3
-COEFFICIENTS: Final = ("pearson", "spearman", "kendall")
 BESIDE_PEOPLE: Final = tuple(
     f"{name}{end}" for end in ("", "_people", "_difference") for name in COEFFICIENTS
 )

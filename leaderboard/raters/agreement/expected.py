@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.raters.agreement.coefficients import COEFFICIENTS, FEWEST_PAIRS, PEOPLE, arrange
+from leaderboard.raters.agreement.coefficients import FEWEST_PAIRS, PEOPLE, arrange
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.stats.agreement_estimates import Wanted, estimates
 from leaderboard.stats.agreement_opinions import STEPS, Beside, PairSums
+from leaderboard.stats.choices import COEFFICIENTS
 from leaderboard.stats.correlation import correlation, shared_entries
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.ranking_method import Method

@@ -7,18 +7,10 @@ from hypothesis import strategies as st
 
 from arena.rules import scales
 from leaderboard.snapshots.presentation import METHOD_NAMES
-from leaderboard.snapshots.settings import (
-    LEVELS,
-    RESAMPLE,
-    Setting,
-    UnknownSettingError,
-    bands,
-    left_out,
-    parse,
-)
-from leaderboard.stats import intervals, ratings
+from leaderboard.snapshots.settings import Setting, UnknownSettingError, bands, left_out, parse
+from leaderboard.stats import intervals
 from leaderboard.stats.checks import ParameterError
-from leaderboard.stats.ranking_method import METHODS
+from leaderboard.stats.choices import METHODS, RESAMPLE
 from leaderboard.stats.verdicts import TieBand
 from tests.leaderboard.counted import COUNTS
 
@@ -166,10 +158,8 @@ class TestWhatSnapshotsHold:
 
 
 class TestTheSameWordsAsTheStatistics:
-    def test_levels_and_what_is_drawn(self):
-        assert tuple(map(float, LEVELS)) == intervals.LEVELS
+    def test_methods(self):
         assert tuple(METHOD_NAMES) == METHODS
-        assert RESAMPLE == ratings.RESAMPLE
 
     @pytest.mark.parametrize("points", scales.TIE_BAND)
     def test_bands(self, points):
