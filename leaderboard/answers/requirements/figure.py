@@ -18,6 +18,7 @@ from leaderboard.pages.figure import (
     forest,
     full,
     heat_map,
+    kinds_axis,
     layout,
     legend,
     legend_name,
@@ -25,6 +26,7 @@ from leaderboard.pages.figure import (
     names_axis,
     numbered,
     numbers_for_names,
+    rows_axis,
     series_look,
     title,
     wrapped,
@@ -33,8 +35,8 @@ from leaderboard.pages.format import counted, in_percent, percent, percent_range
 from leaderboard.pages.units import SHARE, Estimate
 from leaderboard.snapshots.canonical import Content
 
-RADAR: Final = (3, 12)
-"""Fewest and most directions of a radar; with others a heat map is clearer."""
+RADAR: Final = (3, 8)
+"""Fewest and most directions of a radar; with fewer a heat map is clearer, with more bars."""
 
 _RINGS: Final = (25, 50, 75, 100)
 _BINS: Final = 5
@@ -131,6 +133,32 @@ def _marks() -> list[Figure]:
         {"x": 0, "y": ring, "text": f"{ring}%", "showarrow": False, "xanchor": "left", "font": font}
         for ring in _RINGS[1::2]
     ]
+
+
+def part_bars(content: Content, kind: str, parts: Sequence[str]) -> Figure:
+    """A row for each part, with a bar for each of the first models."""
+    traces = []
+    for number, each in enumerate(content["contestants"][:MOST_SERIES]):
+        found = [(row, part, each[kind][part]) for row, part in enumerate(parts) if part in each[kind]]
+        known = [(row, part, own) for row, part, own in found if own["drfr"] is not None]
+        traces.append(
+            bars(
+                legend_name(each["contestant"]),
+                {"color": SERIES[number]},
+                orientation="h",
+                x=[100 * own["drfr"] for _, _, own in known],
+                y=[row for row, _, _ in known],
+                text=[f"{_told(each['contestant'], own)}<br>{full(part)}" for _, part, own in known],
+            )
+        )
+    drawn_on = layout(
+        barmode="group",
+        xaxis={"title": title("Requirements met (%)"), "range": [0, 103], "tickangle": 0, "zeroline": False},
+        yaxis=rows_axis(kinds_axis(parts)),
+        **legend(len(traces)),
+        margin={"l": 10, "r": 10, "t": 50 if len(traces) > 1 else 10, "b": 40},
+    )
+    return {"data": traces, "layout": drawn_on}
 
 
 def part_map(content: Content, kind: str, parts: Sequence[str]) -> Figure:

@@ -398,14 +398,24 @@ class RequirementsPage(TextsPage):
     def _by(self, content: Content, kind: str, name: str, what: str) -> Iterator[Panel]:
         parts, models = table.parts(content, kind), len(content["contestants"])
         fewest, most = figure.RADAR
+        some = f" The first {MOST_SERIES} models." if models > MOST_SERIES else ""
 
         def by_part() -> DataTable:
             return table.parts_table(content, kind)
 
         if len(parts) < 2:
             return
-        if fewest <= len(parts) <= most:
-            some = f" The first {MOST_SERIES} models." if models > MOST_SERIES else ""
+        if len(parts) > most:
+            yield self.make_panel(
+                kind,
+                name,
+                f"Share met. {what}{some}",
+                by_part,
+                draw=lambda: figure.part_bars(content, kind, parts),
+                height=step(len(parts) * (0.8 + 0.6 * min(models, MOST_SERIES)) + 5),
+            )
+            return
+        if fewest <= len(parts):
             yield self.make_panel(
                 kind,
                 name,
@@ -414,7 +424,7 @@ class RequirementsPage(TextsPage):
                 draw=lambda: figure.radar(content, kind, parts),
                 height=20,
             )
-        if kind == "labels" or not fewest <= len(parts) <= most:
+        if kind == "labels" or len(parts) < fewest:
             yield self.make_panel(
                 f"{kind}-map",
                 f"{name} by model",

@@ -232,3 +232,17 @@ def test_how_far_people_agree_follows_from_the_interval(pairs, low, high, said):
     name = "fleiss_unmirrored"
     found = {"pairs": pairs, name: 0.4, f"{name}_low": low, f"{name}_high": high}
     assert people_sentence(found).endswith(said)
+
+
+@pytest.mark.parametrize(("kinds", "drawn"), [(8, "scatter"), (9, "bar")])
+def test_a_radar_has_eight_directions_at_most(client, rounds, kinds, drawn):
+    made = Checking(visibility="public", closed_at=timezone.now())
+    made.prompt(*([f"kind {number}"] for number in range(kinds)))
+    made.rater("p", ["y" * kinds, "n" + "y" * (kinds - 1)])
+    page = page_of(client, made.study)
+    panel = page.panel("labels")
+    assert len(panel.table.rows) == kinds
+    assert {trace["type"] for trace in panel.figure["data"]} == {drawn}
+    if drawn == "bar":
+        assert [trace["x"] for trace in panel.figure["data"]] == [[100] * 9, [0, *[100] * 8]]
+    assert (page.panel("labels-map") is None) == (drawn == "bar")
