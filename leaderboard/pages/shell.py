@@ -24,10 +24,11 @@ from leaderboard.models import Refresh, Snapshot
 from leaderboard.pages.kept import MARKS, is_being_made
 from leaderboard.pages.marks import Mark, marks_with
 from leaderboard.pages.page import ElsewhereError, NoNumbersError, NotReadyError, Page, Panel, existing
+from leaderboard.pages.switches import list_of
 from leaderboard.pages.table_html import data_table
 from leaderboard.snapshots import freshness
 from leaderboard.snapshots.presentation import METHOD_NAMES
-from leaderboard.snapshots.settings import UnknownSettingError
+from leaderboard.snapshots.settings import MOST_LISTED, UnknownSettingError
 
 
 class Reader(Protocol):
@@ -113,7 +114,7 @@ def _page(read: Reader) -> View:
             page = read(request, now.study, now.snapshot, **place)
             context["snapshot"] = page.snapshot  # an older one, where the newest does not hold the page yet
         except UnknownSettingError as error:
-            context |= {"error": error, "choices": _choices(error, now.snapshot, request.path)}
+            context |= {"error": error, **_instead(error, now.snapshot, request.path)}
             return render(request, "leaderboard/unknown_setting.html", context, status=404)
         except ElsewhereError as error:
             return redirect(error.address)
@@ -125,13 +126,24 @@ def _page(read: Reader) -> View:
     return view
 
 
-def _choices(error: UnknownSettingError, snapshot: Snapshot, path: str) -> list[tuple[str, str]]:
-    """Labels and addresses of what a switch has; empty where each value would need others beside it."""
+def _instead(error: UnknownSettingError, snapshot: Snapshot, path: str) -> dict[str, Any]:
+    """What a reader can choose instead: a few links, or a list to pick from."""
+    known = _choices(error, snapshot)
+    if len(known) <= MOST_LISTED:
+        return {
+            "links": [(label, f"{path}?{urlencode({error.name: value})}") for value, label in known.items()]
+        }
+    picked = {"": "Choose one", **known}
+    return {"lists": [list_of(error.name, error.name.capitalize(), picked, {}, address=path)]}
+
+
+def _choices(error: UnknownSettingError, snapshot: Snapshot) -> dict[str, str]:
+    """Labels of what a switch has by value; empty where each value would need others beside it."""
     raters = {choice["selector"]: choice["label"] for choice in snapshot.counts["raters"]}
     labels = METHOD_NAMES | raters
     linked = error.name in ("raters", "category", "criterion", "method", "ties")
     known = error.known if linked else ()
-    return [(labels.get(value, value), f"{path}?{urlencode({error.name: value})}") for value in known]
+    return {value: labels.get(value, value) for value in known}
 
 
 def _unless_pending(response: HttpResponse, page: Page) -> HttpResponse:

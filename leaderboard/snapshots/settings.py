@@ -120,6 +120,10 @@ Counts = Mapping[str, Any]
 """Of a snapshot: raters, scales, categories, criteria; and ``closed``, whether nobody rates any more."""
 
 
+MOST_LISTED: Final = 12
+"""Values that are listed; of more, one is picked."""
+
+
 class UnknownSettingError(ValueError):
     """The address asks for something this board does not have; the message is for the reader.
 
@@ -709,13 +713,20 @@ def one_of(name: str, value: str, known: Sequence[str], more: Sequence[str] = ()
     return value
 
 
+def there(known: Sequence[str]) -> str:
+    """The first of the values that there are, and how many more."""
+    names = [entry for entry in known if entry]
+    more = [f"{len(names) - MOST_LISTED:,} more"] * (len(names) > MOST_LISTED)
+    return ", ".join((*names[:MOST_LISTED], *more)) or "none"
+
+
 def _unknown(name: str, value: str, known: Sequence[str]) -> UnknownSettingError:
-    there = tuple(entry for entry in known if entry)
+    values = tuple(entry for entry in known if entry)
     return UnknownSettingError(
-        f'This leaderboard has no {name} "{value[:_SHOWN]}". It has: {", ".join(there) or "none"}.',
+        f'This leaderboard has no {name} "{value[:_SHOWN]}". It has: {there(known)}.',
         name,
         value[:_SHOWN],
-        there,
+        values,
     )
 
 

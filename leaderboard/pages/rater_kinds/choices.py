@@ -21,6 +21,7 @@ from leaderboard.snapshots.settings import (
     level_choices,
     parse_for_all,
     scales,
+    there,
 )
 from leaderboard.snapshots.stored import Stored
 from leaderboard.snapshots.visible_lengths import OF_LENGTHS, WITHHELD, shows
@@ -50,8 +51,7 @@ def one_of(wanted: Mapping[str, str], name: str, known: Sequence[str], default: 
     """Raises UnknownSettingError."""
     value = wanted.get(name) or default
     if value not in (*known, default):
-        there = ", ".join(entry for entry in known if entry)
-        raise UnknownSettingError(f'This page has no {name} "{value[:100]}". It has: {there or "none"}.')
+        raise UnknownSettingError(f'This page has no {name} "{value[:100]}". It has: {there(known)}.')
     return value
 
 
@@ -59,8 +59,7 @@ def check_raters(wanted: Iterable[str], known: Sequence[str]) -> None:
     """Raises UnknownSettingError for the first that is not known."""
     for selector in wanted:
         if selector not in known:
-            there = ", ".join(known) or "none"
-            raise UnknownSettingError(f'This study has no raters "{selector[:100]}". It has: {there}.')
+            raise UnknownSettingError(f'This study has no raters "{selector[:100]}". It has: {there(known)}.')
 
 
 def listed(snapshot: Snapshot, *also: str) -> list[dict[str, Any]]:

@@ -14,10 +14,11 @@ from leaderboard.pages.columns import TableQuery
 from leaderboard.pages.page import Panel
 from leaderboard.pages.setting_page import OF_ALL_CATEGORIES, SettingPage
 from leaderboard.pages.standings.table import Row
+from leaderboard.pages.switches import Switch, list_of
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.presentation import METHOD_NAMES, few_units, intervals_shown, ties_phrase
-from leaderboard.snapshots.settings import Scope
+from leaderboard.snapshots.settings import MOST_LISTED, Scope
 from leaderboard.standings.categories.table import ALL, CategoryMatrix, differs, verdict
 from leaderboard.standings.page import abouts
 
@@ -108,11 +109,41 @@ class Categories(SettingPage):
                 return (category if category != ALL else ""), best_first
         return "", True
 
+    @cached_property
+    def shown(self) -> tuple[str, ...]:
+        """The categories that the table shows: all, or those with the most ratings and the one sorted by."""
+        every, games = self.matrix.categories, self.matrix.games
+        if len(every) <= MOST_LISTED + 1:
+            return every
+        chosen = self._sorting[0]
+        most = {"", *sorted(every, key=lambda name: (name != "", -games[name]))[: MOST_LISTED + 1]}
+        return ("", *[chosen] * (chosen not in most), *(name for name in every if name and name in most))
+
+    @property
+    def left_out(self) -> str:
+        """Which categories the table shows, if not all."""
+        rated = len(self.matrix.categories) - 1
+        if rated <= MOST_LISTED:
+            return ""
+        also = f", and {self.shown[1]}" * (len(self.shown) > MOST_LISTED + 1)
+        return (
+            f" Of {rated:,} categories, the {MOST_LISTED} with the most ratings{also}. Choose another above."
+        )
+
+    @cached_property
+    def switches(self) -> Sequence[Switch]:
+        """With a list to pick a category from where the table does not show all."""
+        if self.pending or not self.left_out:
+            return super().switches
+        labels = {"": "All categories", **{name: name for name in self.matrix.categories if name}}
+        kept = {**self.setting.parts(), "sort": self._sorting[0]}
+        return [*super().switches, list_of("sort", "Category", labels, kept)]
+
     @property
     def headings(self) -> list[Heading]:
         chosen, best_first = self._sorting
         found = []
-        for category in self.matrix.categories:
+        for category in self.shown:
             here = category == chosen
             sort = ("-" if here and best_first else "") + (category or ALL)
             way = ("descending" if best_first else "ascending") if here else ""  # of the scores shown
@@ -135,7 +166,7 @@ class Categories(SettingPage):
                         matrix.standings.get((name, "")),
                         matrix.ranks.get((name, category), ""),
                     )
-                    for category in matrix.categories
+                    for category in self.shown
                 ),
             )
             for name in matrix.ordered(chosen, best_first=best_first)

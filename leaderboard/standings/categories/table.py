@@ -11,6 +11,7 @@ from leaderboard.pages.standings.table import Row, ranks_shown, standing_rows
 from leaderboard.pages.table import DataTable
 from leaderboard.pages.wording import enumerated, verb
 from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.settings import MOST_LISTED
 
 ALL: Final = "All"
 MOST_NAMED: Final = 3
@@ -103,6 +104,8 @@ def _leaders(matrix: CategoryMatrix, best: tuple[str, ...], first: Mapping[str, 
     led: dict[tuple[str, ...], list[str]] = {}
     for category, names in first.items():
         led.setdefault(names, []).append(f"{category}{_unsure(matrix, names, category)}")
+    if len(first) > MOST_LISTED:
+        led = {names: _number_of(found) if names != best else found for names, found in led.items()}
     own = led.pop(best, [])
     overall = _unsure(matrix, best, "")
     unsure = "" if overall else " (provisional)" * any(each.endswith(" (provisional)") for each in own)
@@ -114,6 +117,11 @@ def _leaders(matrix: CategoryMatrix, best: tuple[str, ...], first: Mapping[str, 
     if len(others) > MOST_NAMED:
         others[MOST_NAMED:] = [f"{len(others) - MOST_NAMED} more elsewhere"]
     return f"{said} {where}{enumerated(others)}."
+
+
+def _number_of(categories: Sequence[str]) -> list[str]:
+    unsure = " (provisional)" * any(each.endswith(" (provisional)") for each in categories)
+    return [counted(len(categories), "category", "categories") + unsure]
 
 
 def _unsure(matrix: CategoryMatrix, names: Sequence[str], category: str) -> str:

@@ -219,3 +219,44 @@ class TestAnySetting:
         assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")
         assert computing.compute_next(made.study.pk)
         assert client.get(where).status_code == 200
+
+
+def test_of_many_categories_one_is_picked(client, rounds):
+    names = [f"c{number:02}" for number in range(15)]
+    made = HandMade("alpha", "beta", slug="many", categories=names)
+    for prompt in range(15):
+        for _ in range(1 if prompt in (3, 8, 14) else 2):
+            made.rate("alpha", "beta", 1, prompt=prompt)
+    made.rate("beta", "alpha", 1, prompt=8)
+    made.rate("beta", "alpha", 1, prompt=8)
+    services.refresh(made.study)
+    address = "/studies/many/categories/"
+
+    def shown(query):
+        page = client.get(f"{address}{query}").context["page"]
+        assert all(len(line.places) == len(page.headings) for line in page.lines)
+        return page, [each.label for each in page.headings]
+
+    page, headings = shown("")
+    most = [name for name in names if name not in ("c03", "c13", "c14")]
+    assert headings == ["All", *most]
+    assert "alpha scores highest overall (provisional) and in 14 of 15 rated categories, " in page.verdict[0]
+    assert "beta in 1 category (provisional)." in page.verdict[0]
+    assert "Of 15 categories, the 12 with the most ratings. Choose another above." in page.left_out
+    page, headings = shown("?sort=c14&ties=off")
+    assert headings == ["All", "c14", *most]
+    assert "the 12 with the most ratings, and c14." in page.left_out
+    picker = next(switch for switch in page.switches if switch.field == "sort")
+    assert [option.value for option in picker.options] == ["", *names]
+    assert [option.value for option in picker.options if option.chosen] == ["c14"]
+    assert ("ties", "off") in picker.kept
+    assert {
+        name for name in names if records(client, f"{address}tables/categories.csv")[0][f"{name}: rank"]
+    } == {*names}
+    unknown = client.get("/studies/many/?category=nope").content.decode()
+    assert "no category “nope”" in unknown
+    assert unknown.count("<option") == 16
+    assert "?category=" not in unknown
+    assert "and 3 more" not in unknown
+    said = client.get("/api/v1/studies/many/standings/?category=nope").json()["detail"]
+    assert said.endswith("c10, c11, 3 more.")
