@@ -28,7 +28,7 @@ hypothesis_settings.register_profile(
     "arena",
     deadline=None,
     derandomize=True,
-    max_examples=25,
+    max_examples=15,
     suppress_health_check=[HealthCheck.too_slow],
 )
 hypothesis_settings.register_profile("random", deadline=None, derandomize=False, print_blob=True)

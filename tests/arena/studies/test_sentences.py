@@ -62,7 +62,7 @@ def texts(client: Client, study: Study) -> dict[str, str]:
 
 
 _OTHERS = [*product(STATES, PEOPLE, TASKS[1:])]
-CASES = [*product(STATES, PEOPLE, TASKS[:1]), *random.Random(1).sample(_OTHERS, 12)]
+CASES = [*product(STATES, PEOPLE, TASKS[:1]), *random.Random(1).sample(_OTHERS, 6)]
 """All with pairs, and some of the others."""
 
 

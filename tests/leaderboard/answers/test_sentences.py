@@ -144,7 +144,7 @@ def prompts_said(notes):
 
 
 @given(said=said_of_models((1, 3, 4, 5), (None, "absent")))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_sentences_about_scores_say_what_their_table_says(said):
     content = content_of_scores(said)
     if content is None:
@@ -175,7 +175,7 @@ def test_sentences_about_scores_say_what_their_table_says(said):
 
 
 @given(said=said_of_models((YES, NO), (UNKNOWN, UNSCORED, "absent")))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_sentences_about_requirements_say_what_their_table_says(said):
     content = content_of_checks(said)
     if content is None:

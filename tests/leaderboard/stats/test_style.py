@@ -179,4 +179,4 @@ def test_hostile_texts_take_time_in_proportion(piece):
 
     seconds(1000)
     # Eight times the text; quadratic would be sixty-four times the time.
-    assert seconds(800_000) < 30 * max(min(seconds(100_000) for _ in range(3)), 1e-3)
+    assert seconds(400_000) < 30 * max(min(seconds(50_000) for _ in range(3)), 1e-3)

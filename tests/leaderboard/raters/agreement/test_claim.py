@@ -100,7 +100,7 @@ SEEDS = st.integers(0, 10**6)
 FEW = st.lists(st.sampled_from(WAYS), max_size=2)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(FEW, st.lists(st.sampled_from(WAYS), min_size=1, max_size=3), st.integers(1, 16), SEEDS)
 @example((), ["contrary"], 16, 0)
 @example(("contrary",), ["by-lot"], 16, 0)
@@ -129,7 +129,7 @@ def test_no_sentence_says_more_than_its_interval(people, judges, prompts, seed):
     assert own.startswith("people contradict") == (claim(of_people) is Claim.CONTRADICTS)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.sampled_from(WAYS), st.integers(1, 16), SEEDS)
 @example("contrary", 16, 0)
 @example("middle", 16, 0)
