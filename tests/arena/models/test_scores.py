@@ -85,7 +85,9 @@ def test_an_assignment_has_one_current_opinion_and_a_text_is_offered_once() -> N
     again = {"completion": completion, "rater": score.rater}
     refused(lambda: make.make_assignment(kind="score", **again), "assignment_text_offered_once")
     make.make_score(completion=completion, assignment=score)
-    refused(lambda: make.make_score(completion=completion, assignment=score), "score_one_per_assignment")
+    scored = {"completion": completion, "assignment": score}
+    refused(lambda: make.make_score(**scored), "score_one_per_assignment_and_turn")
+    make.make_score(**scored, turn=2)
     said = {"completion": completion, "question": question, "assignment": check}
     make.make_answer(**said)
     refused(lambda: make.make_answer(**said), "answer_one_per_assignment_and_question")

@@ -73,7 +73,7 @@ def test_without_breaking_forged_markers_they_would_work(monkeypatch: pytest.Mon
 
 
 def test_a_breach_of_the_fences_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rendering, "block", lambda label, word, *texts: f"{label}: {texts}")
+    monkeypatch.setattr(rendering, "block", lambda label, word, *texts, **_: f"{label}: {texts}")
     injection = INJECTIONS[0]
     pair_texts = next(texts_with(injection))
     questions, _ = asked(configured("likert"), pair_texts, simulated)
