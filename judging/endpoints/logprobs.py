@@ -13,7 +13,7 @@ from typing import Any, Final
 from judging.endpoints.aligning import LEFT_OUT, begins
 from judging.endpoints.client import Reply, Token, storable
 from judging.protocols.answer_scales import LETTERS, AnswerScale
-from judging.protocols.parsing import find_verdict
+from judging.protocols.parsing import IDENTIFIERS, find_verdict
 from judging.protocols.replies import Place
 
 MOST_TOKENS: Final = 32_768  # of a longer reply no log-probabilities are kept
@@ -151,7 +151,7 @@ def _mass(token: Token, scale: AnswerScale) -> float:
 
 def _answers(scale: AnswerScale) -> Mapping[str, int]:
     if scale.form == "binary":
-        return {"A": 1, "B": 2}
+        return {"A": 1, "B": 2, **{name: rating for rating, name in enumerate(IDENTIFIERS, 1)}}
     if scale.form == "letters":
         return {letter: rating for rating, letter in enumerate(LETTERS, 1)}
     lowest, highest = (1, scale.points) if scale.form == "likert" else (scale.lowest, scale.highest)
@@ -186,10 +186,11 @@ def _probabilities(likely: Iterable[tuple[str, float]], answers: Mapping[str, in
 
 
 def _answer(token: str) -> str:
-    return token.strip(AROUND).rstrip(".)]}").upper()
+    word = token.strip(AROUND).rstrip(".)]}")
+    return word if word in IDENTIFIERS else word.upper()
 
 
-VERDICTS: Final = frozenset({*LETTERS, *map(str, range(11))})
+VERDICTS: Final = frozenset({*LETTERS, *IDENTIFIERS, *map(str, range(11))})
 
 
 def may_be_verdict(token: str) -> bool:

@@ -115,6 +115,9 @@ CHOSEN: Final = re.compile(
 )
 """One of the two answers, alone or said to be better."""
 
+IDENTIFIERS: Final = ("m", "M")
+"""AlpacaEval's names of the two outputs, which differ in their case alone."""
+
 CLOSING: Final = re.compile(rf"{_SO}{_NAME}{_BETTER}\s*[.!。]?", re.IGNORECASE)
 """A sentence that may close a line of prose: "Therefore, Output (a) is better."
 """
@@ -182,6 +185,8 @@ def scores(words: str, scale: AnswerScale) -> Verdict:
 
 def binary(words: str, scale: AnswerScale) -> Verdict:
     """One of the two answers; a line that names both names none."""
+    if words in IDENTIFIERS:
+        return Verdict(IDENTIFIERS.index(words) + 1)
     return _named(CHOSEN.fullmatch(words), "AB")
 
 

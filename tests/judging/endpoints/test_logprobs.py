@@ -69,6 +69,14 @@ def test_worked_by_hand() -> None:
             Place.LAST_LINE,
             1.25,
         ),
+        # AlpacaEval's names of the outputs, and a tie between the two.
+        (make_reply(make_token("m", {"m": 0.6, "M": 0.3, "A": 0.1})), BINARY, Place.ONLY_LINE, 1.3),
+        (
+            make_reply("[[", make_token("C", {"A": 0.2, "C": 0.5, "B": 0.3}), "]]"),
+            answer_scale("letters", 3),
+            Place.LAST_LINE,
+            2.1,
+        ),
         # A score of one answer is weighed on its own scale.
         (
             make_reply(make_token("7", {"7": 0.5, "9": 0.5})),
