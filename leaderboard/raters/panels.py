@@ -10,10 +10,10 @@ from leaderboard.pages.table import DataTable
 from leaderboard.pages.wording import with_intervals
 from leaderboard.raters.agreement.figure import correlations
 from leaderboard.raters.agreement.table import correlated, without_pools
-from leaderboard.raters.bias.content import ScoreDifferences
 from leaderboard.raters.bias.figure import histogram, position_dots, score_differences
 from leaderboard.raters.bias.table import Shown, position_table, ratings_table, scores_table
 from leaderboard.snapshots.canonical import Content
+from leaderboard.stats.bias_results import ScoreDifferences
 
 OTHER_PEOPLE = "People with each other"
 

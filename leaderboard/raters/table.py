@@ -10,8 +10,9 @@ from leaderboard.pages.format import NONE, counted
 from leaderboard.pages.table import DataTable
 from leaderboard.pages.units import COEFFICIENT, SHARE, Estimate, P
 from leaderboard.pages.wording import FEWEST_PAIRS
-from leaderboard.raters.bias.content import Flips, Length, Ratings, ScoreDifferences
+from leaderboard.raters.bias.content import Length, Ratings
 from leaderboard.raters.bias.table import Shown, longer_wins, shown, unscored_reasons
+from leaderboard.stats.bias_results import Flips, ScoreDifferences
 
 Values = Mapping[str, Any]
 

@@ -1,13 +1,14 @@
 """Descriptions: amounts, how often each rating was given, and matrices of wins, ties and games."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from arena.rules.scales import POINTS
+from leaderboard.stats.bias_results import Histogram
 from leaderboard.stats.checks import FloatArray, IntArray, RatingError
 from leaderboard.stats.games import Games
 from leaderboard.stats.plain_values import Result
@@ -38,18 +39,6 @@ def describe(values: npt.ArrayLike) -> Summary:
     return Summary(len(known), float(known.mean()), spread, low, q1, median, q3, high)
 
 
-@dataclass(frozen=True)
-class Histogram(Result):
-    """Ratings as shown, on one scale."""
-
-    points: int
-    counts: tuple[int, ...]  # of the ratings from 1 on
-    unscored: Mapping[str, int]  # answers without a rating, by reason
-    scored: int
-    share_first: float | None  # of the ratings with a side; 0.5 without bias
-    mean: float | None  # (points + 1) / 2 without bias
-
-
 def on_scale(rating: npt.ArrayLike, points: int) -> IntArray:
     """The ratings; raises RatingError for an unknown scale or a rating outside it."""
     if points not in POINTS:
@@ -67,12 +56,12 @@ def rating_histogram(rating: npt.ArrayLike, points: int, unscored: Iterable[str]
     first, second = int(counts[: points // 2].sum()), int(counts[(points + 1) // 2 :].sum())
     scored = int(counts.sum())
     return Histogram(
-        points,
-        tuple(int(count) for count in counts),
-        dict(sorted(Counter(unscored).items())),
-        scored,
-        first / (first + second) if first + second else None,
-        float((counts * np.arange(1, points + 1)).sum() / scored) if scored else None,
+        points=points,
+        counts=counts.tolist(),
+        unscored=dict(sorted(Counter(unscored).items())),
+        scored=scored,
+        share_first=first / (first + second) if first + second else None,
+        mean=float((counts * np.arange(1, points + 1)).sum() / scored) if scored else None,
     )
 
 

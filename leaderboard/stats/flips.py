@@ -6,25 +6,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from leaderboard.stats.bias_results import Flips
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError
 from leaderboard.stats.clustered_means import Estimate, mean_over_prompts, share_over_prompts
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.verdicts import TieBand, preference, verdicts
-
-
-@dataclass(frozen=True)
-class Flips(Result):
-    """Verdicts of one rater on pairs in both orders; the rate has its interval over prompts."""
-
-    pairs: int
-    prompts: int
-    flipped: int  # pairs with different verdicts
-    rate: float | None
-    low: float | None
-    high: float | None
-    to_first: int  # flips to what was shown first
-    to_second: int
-    exact: int  # pairs with the same rating, mirrored
 
 
 def flips(

@@ -4,7 +4,6 @@ Every comparison is entered in both orientations. Longer answers may win because
 better contestants write more.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -12,52 +11,16 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit
 
+from leaderboard.stats.bias_results import LengthBin, LengthEffect
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, ParameterError, ScoreError
 from leaderboard.stats.clustered_means import prompt_numbers, share_over_prompts, sum_error, sums
 from leaderboard.stats.intervals import student_reach
-from leaderboard.stats.plain_values import Result
 
 # On either side of 0, each with about as many comparisons.
 BINS: Final = 5
 UNIT: Final = "log-odds of winning per doubling"
 # Log-odds per unit of x with a mean square of 1.
 _STEEPEST: Final = 1e6
-
-
-@dataclass(frozen=True)
-class LengthBin:
-    """The share of points won by completions that were so much larger than the other."""
-
-    low: int  # inclusive
-    high: int  # inclusive
-    middle: float  # median
-    n: int
-    win_rate: float
-    win_low: float | None
-    win_high: float | None
-
-    def mirrored(self) -> "LengthBin":
-        """The same comparisons seen from the other completion."""
-        low, high = (None if end is None else 1.0 - end for end in (self.win_high, self.win_low))
-        return LengthBin(-self.high, -self.low, -self.middle, self.n, 1.0 - self.win_rate, low, high)
-
-
-@dataclass(frozen=True)
-class LengthEffect(Result):
-    """What size has to do with winning."""
-
-    n: int
-    prompts: int
-    equal: int  # comparisons of equal sizes
-    bins: tuple[LengthBin, ...]
-    longer_wins: float | None  # share of points, of the others
-    longer_low: float | None
-    longer_high: float | None
-    slope: float | None  # logistic regression of points on log2((a + 1) / (b + 1))
-    slope_low: float | None
-    slope_high: float | None
-    reason: str | None  # why there is no slope
-    unit: str = UNIT
 
 
 def length_effect(
@@ -82,7 +45,7 @@ def length_effect(
         n=len(points),
         prompts=prompts,
         equal=int((~uneven).sum()),
-        bins=(*(each.mirrored() for each in reversed(right)), *right),
+        bins=[*map(mirrored, reversed(right)), *right],
         longer_wins=share.value,
         longer_low=share.low,
         longer_high=share.high,
@@ -90,7 +53,22 @@ def length_effect(
         slope_low=low,
         slope_high=high,
         reason=reason,
+        unit=UNIT,
     )
+
+
+def mirrored(bin_: LengthBin) -> LengthBin:
+    """The same comparisons seen from the other completion."""
+    low, high = (None if end is None else 1.0 - end for end in (bin_["win_high"], bin_["win_low"]))
+    return {
+        "low": -bin_["high"],
+        "high": -bin_["low"],
+        "middle": -bin_["middle"],
+        "n": bin_["n"],
+        "win_rate": 1.0 - bin_["win_rate"],
+        "win_low": low,
+        "win_high": high,
+    }
 
 
 def slope_through_origin(
@@ -132,7 +110,17 @@ def _bins(difference: FloatArray, longer: FloatArray, prompt: IntArray, level: f
         if inside.any():
             share = share_over_prompts(longer[inside], prompt[inside], level)
             middle, rate = float(np.median(difference[inside])), float(longer[inside].mean())
-            found.append(LengthBin(before + 1, end, middle, share.n, rate, share.low, share.high))
+            found.append(
+                LengthBin(
+                    low=before + 1,
+                    high=end,
+                    middle=middle,
+                    n=share.n,
+                    win_rate=rate,
+                    win_low=share.low,
+                    win_high=share.high,
+                )
+            )
             before = end
     return found
 

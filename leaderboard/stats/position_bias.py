@@ -8,6 +8,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.special import chdtrc, fdtrc, log_ndtr
 
+from leaderboard.stats.bias_results import Position
 from leaderboard.stats.bradley_terry import POINTS_PER_UNIT
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError
 from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, share_estimate, sum_error
@@ -26,27 +27,6 @@ from leaderboard.stats.ratings import Ratings
 TEST: Final = "rao-scott"
 
 
-@dataclass(frozen=True)
-class Position(Result):
-    """How one kind of rater leans to what is shown first."""
-
-    n: int
-    prompts: int
-    sided: int  # ratings not in the exact middle
-    share_first: float | None  # of those
-    share_first_low: float | None
-    share_first_high: float | None
-    mean: float | None
-    mean_low: float | None
-    mean_high: float | None
-    neutral_mean: float  # without bias
-    chi2: float | None  # Bowker's
-    df: int
-    p: float | None  # taking ratings of one prompt together
-    p_independent: float | None  # taking each rating alone
-    test: str = TEST
-
-
 def position(rating: npt.ArrayLike, points: int, prompt: npt.ArrayLike, level: float = 95.0) -> Position:
     """Position statistics of ratings as shown, on one scale; intervals over prompts, of ``level`` percent."""
     counts = counts_by_prompt(rating, points, prompt)
@@ -59,13 +39,18 @@ def position(rating: npt.ArrayLike, points: int, prompt: npt.ArrayLike, level: f
         n=mean.n,
         prompts=mean.prompts,
         sided=share.n,
-        **share.named("share_first"),
-        **mean.named("mean"),
+        share_first=share.value,
+        share_first_low=share.low,
+        share_first_high=share.high,
+        mean=mean.value,
+        mean_low=mean.low,
+        mean_high=mean.high,
         neutral_mean=(points + 1) / 2,
         chi2=chi2,
         df=df,
         p=p,
         p_independent=independent,
+        test=TEST,
     )
 
 

@@ -1,35 +1,17 @@
 """Judges that give each completion a score: first minus second score, as shown."""
 
 import math
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from leaderboard.stats.bias_results import ScoreDifferences
 from leaderboard.stats.checks import FloatArray, LengthMismatchError, ParameterError
 from leaderboard.stats.clustered_means import mean_over_prompts
-from leaderboard.stats.plain_values import Result
 
 MOST_BINS: Final = 41
 FINEST: Final = 0.001  # no bin is narrower
-
-
-@dataclass(frozen=True)
-class ScoreDifferences(Result):
-    """A histogram of differences in bins of one width, one of them centred on 0."""
-
-    n: int
-    prompts: int
-    width: float
-    bins: tuple[float, ...]  # left edges
-    counts: tuple[int, ...]
-    mean: float | None  # 0 without position bias
-    mean_low: float | None
-    mean_high: float | None
-    first_higher: int
-    equal: int
-    second_higher: int
 
 
 def score_differences(
@@ -57,9 +39,11 @@ def score_differences(
         n=len(given),
         prompts=mean.prompts,
         width=width,
-        bins=tuple((step - 0.5) * width for step in range(-reach, reach + 1)),
-        counts=tuple(np.bincount(place + reach, minlength=2 * reach + 1).tolist()),
-        **mean.named("mean"),
+        bins=[(step - 0.5) * width for step in range(-reach, reach + 1)],
+        counts=np.bincount(place + reach, minlength=2 * reach + 1).tolist(),
+        mean=mean.value or 0.0,
+        mean_low=mean.low,
+        mean_high=mean.high,
         first_higher=int((given > 0).sum()),
         equal=int((given == 0).sum()),
         second_higher=int((given < 0).sum()),

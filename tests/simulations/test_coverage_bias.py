@@ -56,8 +56,8 @@ def test_position(prompts, orders):
             found = position(rating, 8, prompt)
             held.append(
                 (
-                    found.share_first_low <= share <= found.share_first_high,
-                    found.mean_low <= mean <= found.mean_high,
+                    found["share_first_low"] <= share <= found["share_first_high"],
+                    found["mean_low"] <= mean <= found["mean_high"],
                 )
             )
         line += [100 * each for each in np.mean(held, axis=0)]
@@ -87,8 +87,8 @@ def test_mirror_test_without_bias(prompts, orders):
         rating, prompt, _ = rated(seed, prompts, 0.0, orders)
         one = position(rating, 8, prompt)
         wald = hotelling(counts_by_prompt(rating, 8, prompt))
-        assert one.p_independent == pytest.approx(chi2.sf(one.chi2, one.df))
-        found.append((one.p_independent < 0.05, wald < 0.05, one.p < 0.05))
+        assert one["p_independent"] == pytest.approx(chi2.sf(one["chi2"], one["df"]))
+        found.append((one["p_independent"] < 0.05, wald < 0.05, one["p"] < 0.05))
     independent, wald, clustered = 100 * np.mean(found, axis=0)
     print(
         f"\n{prompts} prompts, order by {orders}: chi-squared {independent:.1f} %, Wald {wald:.1f} %, "
@@ -117,8 +117,8 @@ def test_flips(prompts):
         rating = np.concatenate([each.ravel() for each in ratings])
         return flips(*twice, swapped, rating, np.full(len(rating), 8))
 
-    true = study(10**6, 40_000).rate
-    held = [(found := study(seed, prompts)).low <= true <= found.high for seed in range(STUDIES)]
+    true = study(10**6, 40_000)["rate"]
+    held = [(found := study(seed, prompts))["low"] <= true <= found["high"] for seed in range(STUDIES)]
     print(f"\n{prompts} prompts: flip rate {100 * np.mean(held):.1f} %")
     assert np.mean(held) > 0.92
 
@@ -146,8 +146,8 @@ def test_length(prompts, slope):
         found = length_effect(*compared(seed, prompts, slope))
         held.append(
             (
-                found.slope_low <= large.slope <= found.slope_high,
-                found.longer_low <= large.longer_wins <= found.longer_high,
+                found["slope_low"] <= large["slope"] <= found["slope_high"],
+                found["longer_low"] <= large["longer_wins"] <= found["longer_high"],
             )
         )
     of_slope, of_share = 100 * np.mean(held, axis=0)

@@ -36,7 +36,7 @@ def measured(rng, design):
     scores = np.zeros(4)  # mean shares won: what any score grows with
     np.add.at(scores, one, share / 3)
     np.add.at(scores, other, (1 - share) / 3)
-    return found.share_first, found.share_first_low, found.share_first_high, *scores
+    return found["share_first"], found["share_first_low"], found["share_first_high"], *scores
 
 
 def test_independent_orders_cost_next_to_nothing():

@@ -26,7 +26,7 @@ from leaderboard.pages.figure import (
 )
 from leaderboard.pages.format import counted
 from leaderboard.pages.units import SHARE
-from leaderboard.raters.bias.content import LengthBin, LengthEffect, ScoreDifferences
+from leaderboard.raters.bias.content import Measured
 from leaderboard.raters.bias.table import (
     MEASURES,
     Shown,
@@ -35,6 +35,7 @@ from leaderboard.raters.bias.table import (
     unscored_reasons,
     won,
 )
+from leaderboard.stats.bias_results import LengthBin, ScoreDifferences
 
 # On a phone a bar is as wide as a few letters.
 _HYPHENATED: Final = {
@@ -197,7 +198,7 @@ def _score_bars(name: str, scores: ScoreDifferences, number: int) -> Figure:
     )
 
 
-def length_effect(name: str, measure: LengthEffect) -> Figure:
+def length_effect(name: str, measure: Measured) -> Figure:
     bins = [each for each in measure["bins"] if each["win_rate"] is not None]
     places = list(range(len(bins)))
     values = [won(each).times(100) for each in bins]

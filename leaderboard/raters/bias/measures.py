@@ -15,6 +15,7 @@ from leaderboard.snapshots.text_sizes import Texts
 from leaderboard.stats.descriptive import rating_histogram
 from leaderboard.stats.flips import flips
 from leaderboard.stats.length_bias import length_effect
+from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.position_bias import position
 from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.score_differences import score_differences
@@ -31,9 +32,9 @@ def ratings(chosen: Opinions, level: float = 95.0, band: TieBand | None = None) 
         own = rows["points"] == points
         reasons = [reason.decode() for reason in rows["reason"][own & unscored].tolist()]
         given = rows[own & scored]
-        scale = rating_histogram(given["rating"], points, reasons).as_dict()
+        scale = rating_histogram(given["rating"], points, reasons)
         leaning = position(given["rating"], points, given["prompt"], level)
-        scales.append(scale | {"position": leaning.as_dict()})
+        scales.append(rounded({**scale, "position": leaning}))
     given = rows[scored]
     turned = flips(
         given["pair"],
@@ -51,8 +52,8 @@ def ratings(chosen: Opinions, level: float = 95.0, band: TieBand | None = None) 
         "swapped": int(rows["swapped"].sum()),
         "level": level,
         "scales": scales,
-        "flips": turned and turned.as_dict(),
-        "scores": scores and scores.as_dict(),
+        "flips": rounded(turned),
+        "scores": rounded(scores),
     }
 
 
@@ -72,8 +73,7 @@ def length(
         "level": level,
         "tokenizer": texts.tokenizer,
         "measures": [
-            {"name": name}
-            | length_effect(sizes[first], sizes[second], score, rows["prompt"], level).as_dict()
+            {"name": name} | rounded(length_effect(sizes[first], sizes[second], score, rows["prompt"], level))
             for name, sizes in zip(MEASURES, texts.completions.T, strict=True)
             if len(rows)
         ],

@@ -10,15 +10,8 @@ from leaderboard.pages.format import counted, number, probability, signed
 from leaderboard.pages.table import DataTable
 from leaderboard.pages.units import COEFFICIENT, SHARE, Cell, Estimate, P, percent_cell
 from leaderboard.pages.wording import clear_side
-from leaderboard.raters.bias.content import (
-    Flips,
-    Length,
-    LengthBin,
-    LengthEffect,
-    Ratings,
-    ScoreDifferences,
-    in_one_order,
-)
+from leaderboard.raters.bias.content import Length, Measured, Ratings, in_one_order
+from leaderboard.stats.bias_results import Flips, LengthBin, ScoreDifferences
 
 _UNSCORED: Final = ("empty", "out_of_range", "unparsable", "truncated", "refused", "undecided")
 
@@ -333,7 +326,7 @@ _WON: Final[Sequence[Column[LengthBin]]] = (
 )
 
 
-def length_table(label: str, measure: LengthEffect) -> DataTable:
+def length_table(label: str, measure: Measured) -> DataTable:
     """Share of points won by difference in length, with both completions of a pair entered."""
     noun = MEASURES.get(measure["name"], measure["name"])
     columns = (Column(f"More {noun} by", difference), *_WON)
@@ -345,7 +338,7 @@ def longer_wins(measure: Mapping[str, Any]) -> Estimate:
     return Estimate.of(measure, "longer")._replace(value=measure.get("longer_wins"))
 
 
-def length_sentence(measure: LengthEffect, level: float) -> str:
+def length_sentence(measure: Measured, level: float) -> str:
     if measure.get("longer_wins") is None:
         return ""
     noun = MEASURES.get(measure["name"], measure["name"])

@@ -225,25 +225,25 @@ RATINGS = [1, 8, 1, 1, 8, 1, 1, 2]
 
 def test_position_by_one_and_by_nine_raters():
     found = position(RATINGS, 8, range(8))
-    assert f"Six of eight prefer the first, {100 * found.share_first:.0f}%." in PAGE
-    assert f"9/7 + 1 = {found.chi2:.3f};" in PAGE
-    assert found.chi2 == pytest.approx(9 / 7 + 1)
-    assert f"in {100 * found.p_independent:.1f}% of the cases (p = {found.p_independent:.3f})" in PAGE
-    low, high = 100 * found.share_first_low, 100 * found.share_first_high
+    assert f"Six of eight prefer the first, {100 * found['share_first']:.0f}%." in PAGE
+    assert f"9/7 + 1 = {found['chi2']:.3f};" in PAGE
+    assert found["chi2"] == pytest.approx(9 / 7 + 1)
+    assert f"in {100 * found['p_independent']:.1f}% of the cases (p = {found['p_independent']:.3f})" in PAGE
+    low, high = 100 * found["share_first_low"], 100 * found["share_first_high"]
     assert f"75% of eight prompts has the 95% interval {low:.1f} to {high:.1f}%" in PAGE
     once = found
     found = position(np.repeat(RATINGS, 9), 8, np.repeat(range(8), 9))
-    assert f"there are {found.n} ratings now" in PAGE
-    assert f"p is {found.p_independent:.5f}, but there are still only eight prompts" in PAGE
-    assert f"The p that is printed is {found.p:.3f}:" in PAGE
-    assert (found.share_first_low, found.p) == pytest.approx((once.share_first_low, once.p))
+    assert f"there are {found['n']} ratings now" in PAGE
+    assert f"p is {found['p_independent']:.5f}, but there are still only eight prompts" in PAGE
+    assert f"The p that is printed is {found['p']:.3f}:" in PAGE
+    assert (found["share_first_low"], found["p"]) == pytest.approx((once["share_first_low"], once["p"]))
 
 
 def test_length():
     found = length_effect([19] * 10, [9] * 10, [1] * 8 + [0] * 2, range(10))
-    low, high = 100 * found.longer_low, 100 * found.longer_high
-    assert f"The longer win {100 * found.longer_wins:.1f}% (95% interval {low:.1f} to {high:.1f}%)" in PAGE
-    assert f"the slope is ln(8 / 2) = {found.slope:.3f} per doubling" in PAGE
+    low, high = 100 * found["longer_low"], 100 * found["longer_high"]
+    assert f"The longer win {100 * found['longer_wins']:.1f}% (95% interval {low:.1f} to {high:.1f}%)" in PAGE
+    assert f"the slope is ln(8 / 2) = {found['slope']:.3f} per doubling" in PAGE
 
 
 def test_texts_and_summaries():

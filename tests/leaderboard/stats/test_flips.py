@@ -34,17 +34,17 @@ def flips_of(rows, points=8, band=None):
 
 def test_by_hand():
     found = flips_of(ROWS)
-    assert (found.pairs, found.prompts, found.flipped, found.rate) == (5, 3, 2, 0.4)
-    assert (found.to_first, found.to_second, found.exact) == (1, 1, 2)
-    assert 0 < found.low < 0.4 < found.high < 1
+    assert (found["pairs"], found["prompts"], found["flipped"], found["rate"]) == (5, 3, 2, 0.4)
+    assert (found["to_first"], found["to_second"], found["exact"]) == (1, 1, 2)
+    assert 0 < found["low"] < 0.4 < found["high"] < 1
     # From 3 to 6 the second pair is better in one order and a tie in the other.
     found = flips_of(ROWS, band=TieBand(3, 6))
-    assert (found.pairs, found.flipped, found.rate) == (5, 3, 0.6)
-    assert (found.to_first, found.to_second, found.exact) == (2, 1, 2)
+    assert (found["pairs"], found["flipped"], found["rate"]) == (5, 3, 0.6)
+    assert (found["to_first"], found["to_second"], found["exact"]) == (2, 1, 2)
     found = flips_of(ROWS[:4])
-    assert (found.pairs, found.rate, found.low, found.high) == (2, 0, None, None)
+    assert (found["pairs"], found["rate"], found["low"], found["high"]) == (2, 0, None, None)
     found = flips([1, 1], [1, 1], [1, 1], [False, True], [1, 8], [2, 8])
-    assert (found.flipped, found.exact) == (0, 1)
+    assert (found["flipped"], found["exact"]) == (0, 1)
     assert flips_of(ROWS[-3:]) is None
     assert flips([], [], [], [], [], []) is None
     with pytest.raises(LengthMismatchError):
@@ -85,9 +85,13 @@ def test_swapping_every_order_swaps_the_places_and_names_change_nothing(ratings)
     renamed = flips_of([(pair, rater, prompt, 1 - swapped, r) for pair, rater, prompt, swapped, r in rows])
     assert renamed == one  # which completion is called the first of a pair is arbitrary
     mirrored = flips_of([(pair, rater, prompt, swapped, 9 - r) for pair, rater, prompt, swapped, r in rows])
-    assert (mirrored.to_first, mirrored.to_second) == (one.to_second, one.to_first)
-    assert (mirrored.flipped, mirrored.exact, mirrored.rate) == (one.flipped, one.exact, one.rate)
-    assert one.flipped == one.to_first + one.to_second <= one.pairs - one.exact
+    assert (mirrored["to_first"], mirrored["to_second"]) == (one["to_second"], one["to_first"])
+    assert (mirrored["flipped"], mirrored["exact"], mirrored["rate"]) == (
+        one["flipped"],
+        one["exact"],
+        one["rate"],
+    )
+    assert one["flipped"] == one["to_first"] + one["to_second"] <= one["pairs"] - one["exact"]
 
 
 # How far the order moves ratings, and what happens when the same is asked again.

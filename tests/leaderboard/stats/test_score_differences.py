@@ -11,12 +11,11 @@ NAN = float("nan")
 
 def test_by_hand():
     found = score_differences([2, -1, 0, 0, NAN, 2, -1], [1, 1, 2, 2, 2, 3, 3])
-    assert (found.n, found.width, found.bins) == (6, 1, (-2.5, -1.5, -0.5, 0.5, 1.5))
-    assert found.counts == (0, 2, 2, 0, 2)
-    assert (found.first_higher, found.equal, found.second_higher) == (2, 2, 2)
-    assert found.mean == pytest.approx(1 / 3)
-    assert found.mean_low < 1 / 3 < found.mean_high
-    assert found.as_dict()["bins"] == [-2.5, -1.5, -0.5, 0.5, 1.5]
+    assert (found["n"], found["width"], found["bins"]) == (6, 1, [-2.5, -1.5, -0.5, 0.5, 1.5])
+    assert found["counts"] == [0, 2, 2, 0, 2]
+    assert (found["first_higher"], found["equal"], found["second_higher"]) == (2, 2, 2)
+    assert found["mean"] == pytest.approx(1 / 3)
+    assert found["mean_low"] < 1 / 3 < found["mean_high"]
     assert score_differences([NAN, NAN], [1, 2]) is None
     assert score_differences([], []) is None
     with pytest.raises(ParameterError, match="infinite"):
@@ -31,8 +30,8 @@ def test_by_hand():
 )
 def test_bins_are_round_numbers(difference, width):
     found = score_differences(difference, range(len(difference)))
-    assert found.width == pytest.approx(width)
-    assert len(found.bins) <= MOST_BINS
+    assert found["width"] == pytest.approx(width)
+    assert len(found["bins"]) <= MOST_BINS
 
 
 @given(
@@ -45,11 +44,11 @@ def test_bins_are_round_numbers(difference, width):
 def test_showing_everything_the_other_way_round_mirrors_the_counts(values):
     one = score_differences(values, range(len(values)))
     other = score_differences([-value for value in values], range(len(values)))
-    assert one.counts == other.counts[::-1]
-    assert sum(one.counts) == one.n == len(values)
-    assert len(one.bins) <= MOST_BINS
-    assert one.bins == pytest.approx([-edge - one.width for edge in other.bins[::-1]])
-    left = np.array(one.bins)
-    slack = one.width * 1e-6
+    assert one["counts"] == other["counts"][::-1]
+    assert sum(one["counts"]) == one["n"] == len(values)
+    assert len(one["bins"]) <= MOST_BINS
+    assert one["bins"] == pytest.approx([-edge - one["width"] for edge in other["bins"][::-1]])
+    left = np.array(one["bins"])
+    slack = one["width"] * 1e-6
     for value in values:
-        assert ((left - slack <= value) & (value <= left + one.width + slack)).any()
+        assert ((left - slack <= value) & (value <= left + one["width"] + slack)).any()
