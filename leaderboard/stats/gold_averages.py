@@ -55,6 +55,22 @@ class Accuracies:
         chosen = list(subsets)
         return Accuracies(*(each[chosen] for each in vars(self).values()))
 
+    @classmethod
+    def of_several(
+        cls, estimate: FloatArray, samples: FloatArray, judges: Sequence[Accuracies]
+    ) -> Accuracies:
+        """An average or a best of judges as if it were one, from its values (subsets,) and their rounds.
+
+        Its prompts are those of the judge with the fewest, its variance alone is the mean of theirs.
+        """
+        asked = [~np.isnan(each.estimate) for each in judges]
+        prompts = np.min(
+            [np.where(at, own.prompts, np.inf) for at, own in zip(asked, judges, strict=True)], axis=0
+        )
+        alone = np.array([each.alone for each in judges])
+        known = (~np.isnan(alone)).sum(axis=0)
+        return cls(estimate, samples, prompts, np.nansum(alone, axis=0) / np.maximum(known, 1))
+
     def mean(self, subsets: Sequence[int], level: float) -> Mean:
         """The unweighted mean over subsets; undefined where a subset is."""
         chosen = list(subsets)
@@ -72,6 +88,23 @@ class Accuracies:
             return Mean(value, value, value)
         effective = spread / variance if spread > _NONE else float(prompts.sum())
         return Mean(value, *wilson(value, effective, student_reach(int(prompts.sum()), level)))
+
+    def apart(
+        self, subsets: Sequence[int], level: float
+    ) -> tuple[float | None, float | None, float | None, float | None]:
+        """The mean of differences over subsets, both ends of its interval, and p, by Student's t."""
+        chosen = list(subsets)
+        value = float(self.estimate[chosen].mean()) if chosen else np.nan
+        if np.isnan(value):
+            return None, None, None, None
+        prompts = self.prompts[chosen]
+        error = float(np.sqrt(_variance(self.samples[chosen], prompts)))
+        freedom = int(prompts.sum()) - len(chosen)
+        if not (error > _NONE**0.5 and freedom > 0):
+            return value, None, None, None
+        reach = student_reach(freedom + 1, level) * error
+        ends = max(-1.0, value - reach), min(1.0, value + reach)
+        return (value, *ends, float(2.0 * stdtr(freedom, -abs(value) / error)))
 
 
 def _variance(samples: FloatArray, prompts: FloatArray, alone: FloatArray | float = 0.0) -> float:
@@ -144,17 +177,9 @@ def difference(
 ) -> Difference:
     """On the subsets where both have an accuracy."""
     shared = np.flatnonzero(~np.isnan(base.estimate + judge.estimate)).tolist()
-    value = low = high = p = None
-    if shared:
-        apart = judge.estimate[shared] - base.estimate[shared]
-        value = float(apart.mean())
-        prompts = np.minimum(base.prompts, judge.prompts)[shared]
-        error = float(np.sqrt(_variance((judge.samples - base.samples)[shared], prompts)))
-        freedom = int(prompts.sum()) - len(shared)
-        if error > _NONE**0.5 and freedom > 0:
-            reach = student_reach(freedom + 1, level) * error
-            low, high = max(-1.0, value - reach), min(1.0, value + reach)
-            p = float(2.0 * stdtr(freedom, -abs(value) / error))
+    prompts = np.minimum(base.prompts, judge.prompts)
+    lead = Accuracies(judge.estimate - base.estimate, judge.samples - base.samples, prompts, base.alone)
+    value, low, high, p = lead.apart(shared, level)
     pairs = [(of_base[subset], of_judge[subset]) for subset in shared]
     both = [(one, other, one.asked & other.asked) for one, other in pairs]
     leads = [other.right_throughout(asked) - one.right_throughout(asked) for one, other, asked in both]

@@ -20,7 +20,6 @@ from leaderboard.snapshots.settings import LABELS, PEOPLE, Scope, TrustSetting, 
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.clustered_means import mean_of_shares
 from leaderboard.stats.gold import Judged, Part, Rule, intervals, share_of
-from leaderboard.stats.gold_averages import groups
 from leaderboard.stats.gold_baselines import BASELINES, AmongPeople, chance, mean_of_people
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.ranking_method import Method
@@ -56,15 +55,13 @@ def trust(known: Known, read: Opinions, asked: Asked) -> dict[str, Any]:
         )
     ]
     wanted = asked.matrix or asked.base
-    names = trial.instances.subsets
-    parts = {name: [number] for number, name in enumerate(names)} | dict(groups(names))
     return {
         "study": known.study,
         "parameters": _parameters(trial),
         "judges": judges,
         "baselines": [] if asked.sealed else list(_baselines(trial)),
-        "lead": _lead(trial, range(len(names))),
-        "leads": {name: _lead(trial, subsets) for name, subsets in parts.items()},
+        "lead": _lead(trial, trial.averaged),
+        "leads": {name: _lead(trial, subsets) for name, subsets in trial.parts.items()},
         "matrix": matrix(trial) if wanted else None,
     }
 
@@ -123,7 +120,7 @@ def _parameters(trial: Trial) -> dict[str, Any]:
         "subsets": {name: len(gold) for name, gold in zip(own.subsets, trial.golds, strict=True)},
         "prompts": {name: int(of.max()) + 1 for name, of in zip(own.subsets, trial.prompts, strict=True)},
         "not_asked": list(own.not_asked),
-        "groups": {name: trial.names(subsets) for name, subsets in groups(own.subsets).items()},
+        "groups": {name: trial.names(subsets) for name, subsets in trial.groups.items()},
     }
 
 
@@ -131,12 +128,7 @@ def _parts(
     trial: Trial, found: Sequence[Mapping[str, Any]], mean: Callable[[Sequence[int]], Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Figures by subset and their means."""
-    names = trial.instances.subsets
-    return {
-        "subsets": dict(zip(names, found, strict=True)),
-        "groups": {name: mean(subsets) for name, subsets in groups(names).items()},
-        "average": mean(range(len(names))),
-    }
+    return trial.by_part(mean) | {"subsets": dict(zip(trial.instances.subsets, found, strict=True))}
 
 
 def _mean(found: Iterable[Mapping[str, Any]], name: str) -> float | None:

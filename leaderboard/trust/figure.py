@@ -1,13 +1,16 @@
 """Figures of how often judges are right."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from leaderboard.pages.figure import (
+    MOST_ON_A_PHONE,
     MOST_SERIES,
     SERIES,
     Figure,
     arms,
     bars,
+    by_row,
     dashed,
     dots,
     forest,
@@ -21,14 +24,17 @@ from leaderboard.pages.figure import (
     names_axis,
     numbered,
     numbers_for_names,
+    row_offset,
     series_look,
     title,
     vertical_line,
 )
 from leaderboard.pages.format import counted, percent, share_points
-from leaderboard.pages.units import SHARE, Estimate
+from leaderboard.pages.units import COEFFICIENT, SHARE, Estimate
 from leaderboard.snapshots.canonical import Content
-from leaderboard.trust.table import RIGHT, CellOf, Model, Row, bins
+from leaderboard.trust import table
+from leaderboard.trust.measures import AVERAGE, BASE, OPTIMUM, Measure
+from leaderboard.trust.table import RIGHT, CellOf, Line, Row, bins
 
 _ROOM = 3.0
 """Percentage points around the points of a scatter."""
@@ -101,39 +107,119 @@ def _told(each: CellOf | None) -> str:
     return f"{own}<br>{points} points beside {full(apart['base'])}{holm}"
 
 
-def base_and_average(found: Sequence[Model]) -> Figure:
-    """A model above the line gains from other protocols than the base."""
-    ends = [100 * value for each in found for value in (each.base, each.average)]
-    low, high = max(0.0, min(ends) - _ROOM), min(100.0, max(ends) + _ROOM)
-    trace = dots(
-        {"color": SERIES[0], "size": 9},
-        x=[100 * each.base for each in found],
-        y=[100 * each.average for each in found],
-        text=[
-            f"{full(each.name)}<br>base {percent(each.base)}, average {percent(each.average)}"
-            for each in found
-        ],
-    )
+def by_measure(found: Sequence[Line], shown: Sequence[Measure], base: str | None, axis: str) -> Figure:
+    """A row for each model or protocol, with a series for each measure; ``base``: the name of one."""
+    most = max(line.others for line in found)
     names = [
-        {
-            "x": 100 * each.base,
-            "y": 100 * each.average,
-            "text": label(each.name),
-            "showarrow": False,
-            "yshift": 14,
-        }
-        for each in found
+        f"{line.name} (base)"
+        if line.name == base
+        else line.name + (f" ({line.others}/{most})" if line.others < most else "")
+        for line in found
     ]
+    traces = []
+    for number, each in enumerate(shown):
+        colour, symbol = series_look(number)
+        values = [each.estimate(line.figures) for line in found]
+        known = [place for place, value in enumerate(values) if value.value is not None]
+        traces.append(
+            dots(
+                {"color": colour, "symbol": symbol, "size": 8},
+                name=legend_name(each.label),
+                x=[values[place].times(each.unit.scale)[0] for place in known],
+                y=[place + row_offset(number, len(shown), _APART) for place in known],
+                text=[
+                    f"{full(found[place].name)}<br>{each.label}: {each.unit.told(values[place])}"
+                    for place in known
+                ],
+                error_x=arms([values[place].times(each.unit.scale) for place in known], colour),
+            )
+        )
+    drawn_on = by_row(names, [], [], axis)["layout"]
+    drawn_on |= legend(len(shown))
+    drawn_on["margin"] = drawn_on["margin"] | {"t": 40 if len(shown) > 1 else 10}
+    return {"data": traces, "layout": drawn_on}
+
+
+_APART: Final = 0.36
+"""Of a row, how far the series of a row reach."""
+
+
+def base_and_others(found: Sequence[Line]) -> Figure:
+    """Average and best of models by their base: a model above the line gains."""
+    series = []
+    for number, each in enumerate((AVERAGE, OPTIMUM)):
+        colour, symbol = series_look(number)
+        known = [line for line in found if each.estimate(line.figures).value is not None]
+        values = [each.estimate(line.figures).times(100) for line in known]
+        trace = dots(
+            {"color": colour, "symbol": symbol, "size": 9},
+            name=legend_name(each.label),
+            x=[100 * line.figures[BASE.key] for line in known],
+            y=[value for value, _, _ in values],
+            text=[_beside_base(line, each) for line in known],
+            error_y=arms(values, colour),
+        )
+        series.append(trace)
+    ends = [end for trace in series for end in (*trace["x"], *trace["y"])]
+    low, high = max(0.0, min(ends) - _ROOM), min(100.0, max(ends) + _ROOM)
     axis = {"range": [low, high], "zeroline": False}
     drawn_on = layout(
         xaxis=axis | {"title": title("Right by the base protocol (%)")},
-        yaxis=axis | {"title": title("Average over protocols (%)")},
+        yaxis=axis | {"title": title("Right by others (%)")},
         shapes=[dashed(x0=low, y0=low, x1=high, y1=high)],
-        annotations=names,
-        showlegend=False,
-        margin={"l": 10, "r": 10, "t": 20, "b": 40},
+        annotations=[_called(line) for line in found] if len(found) <= MOST_ON_A_PHONE else [],
+        **legend(len(series)),
+        margin={"l": 10, "r": 10, "t": 40, "b": 40},
     )
-    return {"data": [trace], "layout": drawn_on}
+    return {"data": series, "layout": drawn_on}
+
+
+def _called(line: Line) -> Figure:
+    """The name of a model between its two dots."""
+    own = line.figures
+    place = {"x": 100 * own[BASE.key], "y": 50 * (own[AVERAGE.key] + own[OPTIMUM.key])}
+    side = {"xanchor": "right", "xshift": -10}
+    return place | side | {"text": label(line.name), "showarrow": False}
+
+
+def _beside_base(line: Line, each: Measure) -> str:
+    base = BASE.unit.told(BASE.estimate(line.figures))
+    told = f"{each.label.lower()} {each.unit.told(each.estimate(line.figures))}"
+    return f"{full(line.name)}<br>base {base}<br>{told}"
+
+
+def rank_correlations(content: Content) -> Figure | None:
+    """Spearman's between every two parts of the pairs; None of fewer than three."""
+    known = {
+        frozenset((each["one"], each["other"])): each
+        for each in table.known_correlations(content)
+        if each["over"] == "judges"
+    }
+    names = [name for name in table.parts(content) if any(name in pair for pair in known)]
+    if len(names) < _FEWEST_PARTS:
+        return None
+    grid = [[known.get(frozenset((one, other))) for other in names] for one in names]
+    trace = heat_map(
+        [[each["spearman"] if each else None for each in row] for row in grid],
+        hovertext=[
+            [f"{full(one)}, {full(other)}<br>{_ranks(each)}" for other, each in zip(names, row, strict=True)]
+            for one, row in zip(names, grid, strict=True)
+        ],
+        hovertemplate="%{hovertext}<extra></extra>",
+        colorscale=[[0, "--heat-low"], [0.5, "--heat-mid"], [1, "--heat-high"]],
+        zmin=-1,
+        zmax=1,
+        **numbered(":.2f"),
+    )
+    axis = names_axis(names)
+    return {"data": [trace], "layout": matrix_layout(axis, axis), "narrow": numbers_for_names(names)}
+
+
+_FEWEST_PARTS: Final = 3
+
+
+def _ranks(each: Content | None) -> str:
+    return COEFFICIENT.told(Estimate.of(each, "spearman"))
 
 
 def difficulty(content: Content) -> Figure:

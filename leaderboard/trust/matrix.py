@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
-from leaderboard.stats.checks import FloatArray
-from leaderboard.stats.gold_averages import adjusted
-from leaderboard.stats.gold_matrix import Matrix, difficulty
+from leaderboard.stats.checks import FloatArray, IntArray
+from leaderboard.stats.gold_averages import Accuracies, adjusted
+from leaderboard.stats.gold_matrix import Matrix, OverModels, difficulty, mean_alpha, over_models
+from leaderboard.stats.p_values import holm
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.sums import mean_of_known
 from leaderboard.trust.trial import Trial
 
+_Found = tuple[Matrix, Matrix]  # of estimates, and of the rounds of a bootstrap
+HALVES: Final = ("strong", "weak")
 _BASES: Final = ("vanilla", "base")
 """Protocols that others are compared with if no base is named."""
 
@@ -25,40 +28,141 @@ def matrix(trial: Trial) -> dict[str, Any]:
     estimates = _estimates(trial)
     cells = list(zip(trial.slugs, trial.models, trial.protocols, estimates, strict=True))
     samples = np.array([each.samples for each in trial.accuracies[: len(trial.choices)]])
-    accuracy, drawn = (_placed(trial, models, protocols, each) for each in (estimates, samples))
+    place = _places(trial, models, protocols)
     base = _base(trial)
-    found, rounds = (Matrix(each, protocols.index(base) if base else None) for each in (accuracy, drawn))
+    found, rounds = (
+        Matrix(_placed(place, each), protocols.index(base) if base else None) for each in (estimates, samples)
+    )
+    halves = found.halves(trial.averaged)
     return {
         "models": models,
         "protocols": protocols,
         "base": base,
+        "halves": {name: [models[own] for own in half] for name, half in zip(HALVES, halves, strict=True)},
         "cells": [
             {"judge": slug, "model": model, "protocol": protocol, **_row(trial, own)}
             for slug, model, protocol, own in cells
         ],
-        "gain": _rows(trial, models, found.gain),
-        "optimum": _rows(trial, protocols, found.optimum),
-        "averages": {
-            "models": _rows(trial, models, found.of_models),
-            "protocols": _rows(trial, protocols, found.of_protocols),
-            "judges": _row(trial, mean_of_known(trial.of_judges(estimates), 0)),
-        },
+        "over_models": _over_models(trial, protocols, place, (found, rounds), halves),
+        "over_protocols": _over_protocols(trial, models, place, (found, rounds)),
+        "average": _row(trial, mean_of_known(trial.of_judges(estimates), 0)),
         "best": list(_best(trial, base)),
         "correlations": [
-            each.as_dict() for each in found.correlations(trial.instances.subsets, rounds, trial.asked.level)
+            each.as_dict()
+            for each in found.correlations(trial.parts, trial.averaged, rounds, trial.asked.level)
         ],
         "differences": list(_differences(trial, base)),
         "difficulty": _difficulty(trial),
     }
 
 
-def _placed(trial: Trial, models: Sequence[str], protocols: Sequence[str], values: FloatArray) -> FloatArray:
-    """Values of judges by model and protocol; NaN without one, and the first of several counts."""
-    found = np.full((len(models), len(protocols), *values.shape[1:]), np.nan)
-    for model, protocol, own in reversed(list(zip(trial.models, trial.protocols, values, strict=True))):
+def _places(trial: Trial, models: Sequence[str], protocols: Sequence[str]) -> IntArray:
+    """Judges by model and protocol (models, protocols); -1 without one, and the first of several counts."""
+    found = np.full((len(models), len(protocols)), -1)
+    for judge, (model, protocol) in reversed(
+        list(enumerate(zip(trial.models, trial.protocols, strict=True)))
+    ):
         if model and protocol:
-            found[models.index(model), protocols.index(protocol)] = own
+            found[models.index(model), protocols.index(protocol)] = judge
     return found
+
+
+def _placed(place: IntArray, values: FloatArray) -> FloatArray:
+    """Values of judges by model and protocol; NaN without one."""
+    lacking = place.reshape(*place.shape, *[1] * (values.ndim - 1)) < 0
+    return np.where(lacking, np.nan, values[place])
+
+
+def _over_models(
+    trial: Trial, protocols: Sequence[str], place: IntArray, found: _Found, halves: Sequence[Sequence[int]]
+) -> list[dict[str, Any]]:
+    """Each protocol over models; p of differences from the base is adjusted for all protocols."""
+    accuracy, base = found[0].accuracy, found[0].base
+    values = [(own.of_protocols, own.optimum, *map(own.of_half, halves)) for own in found]
+    shares = dict(zip(("average", "optimum", *HALVES), zip(*values, strict=True), strict=True))
+
+    def of_part(subsets: Sequence[int]) -> list[dict[str, Any]]:
+        means = accuracy[:, :, list(subsets)].mean(axis=2).T
+        others = [None if base in (None, at) else means[base] for at in range(len(means))]
+        apart = [
+            OverModels() if other is None else over_models(other, own, trial.asked.level)
+            for own, other in zip(means, others, strict=True)
+        ]
+        p = np.array([np.nan if each.p is None else each.p for each in apart])
+        p[~np.isnan(p)] = holm(p[~np.isnan(p)])
+        return [
+            _shares(trial, place[:, at], shares, at, subsets)
+            | each.as_dict()
+            | {"p_adjusted": rounded(float(p[at]))}
+            for at, each in enumerate(apart)
+        ]
+
+    return _turned(trial, of_part, [{"protocol": name} for name in protocols], "models", place.T)
+
+
+def _over_protocols(
+    trial: Trial, models: Sequence[str], place: IntArray, found: _Found
+) -> list[dict[str, Any]]:
+    """Each model over protocols."""
+    shares = {
+        "average": tuple(own.of_models for own in found),
+        "optimum": tuple(own.best for own in found),
+        "base": tuple(own.of_base for own in found),
+    }
+    gains = [own.gain for own in found]
+
+    def of_part(subsets: Sequence[int]) -> list[dict[str, Any]]:
+        told = []
+        for at, judges in enumerate(place):
+            gain = _together(trial, judges, gains, at).apart(subsets, trial.asked.level)
+            ends = dict(zip(("gain", "gain_low", "gain_high"), gain, strict=False))
+            told.append(_shares(trial, judges, shares, at, subsets) | dict(rounded(ends)))
+        return told
+
+    return _turned(trial, of_part, [{"model": name} for name in models], "protocols", place)
+
+
+def _together(trial: Trial, judges: IntArray, values: Sequence[FloatArray], at: int) -> Accuracies:
+    """A row of values, and of their rounds, that were made of these judges."""
+    estimate, samples = values
+    return Accuracies.of_several(
+        estimate[at], samples[at], [trial.accuracies[judge] for judge in judges[judges >= 0].tolist()]
+    )
+
+
+def _shares(
+    trial: Trial,
+    judges: IntArray,
+    shares: Mapping[str, Sequence[FloatArray]],
+    at: int,
+    subsets: Sequence[int],
+) -> dict[str, Any]:
+    """A row of shares, and self-agreement, of these judges on average over subsets."""
+    found: dict[str, Any] = {}
+    for name, values in shares.items():
+        own = _together(trial, judges, values, at).mean(subsets, trial.asked.level)
+        found |= {name: own.value, f"{name}_low": own.low, f"{name}_high": own.high}
+    judged = [[trial.judged[judge][subset] for subset in subsets] for judge in judges[judges >= 0].tolist()]
+    found |= mean_alpha(judged, trial.asked.level).named("alpha")
+    return dict(rounded(found))
+
+
+def _turned(
+    trial: Trial,
+    of_part: Callable[[Sequence[int]], list[dict[str, Any]]],
+    named: Sequence[dict[str, Any]],
+    others: str,
+    place: IntArray,
+) -> list[dict[str, Any]]:
+    """Rows with their figures by part, and how many ``others`` each has."""
+    parts = trial.by_part(of_part)
+    return [
+        name
+        | {others: int((place[at] >= 0).sum())}
+        | {kind: {part: rows[at] for part, rows in parts[kind].items()} for kind in ("subsets", "groups")}
+        | {"average": parts["average"][at]}
+        for at, name in enumerate(named)
+    ]
 
 
 def _estimates(trial: Trial) -> FloatArray:
@@ -81,13 +185,8 @@ def _base_judge(trial: Trial) -> int:
 
 
 def _row(trial: Trial, values: FloatArray) -> dict[str, Any]:
-    """Accuracies (subsets,) by name, with their mean."""
-    named = dict(zip(trial.instances.subsets, values.tolist(), strict=True))
-    return {"subsets": rounded(named), "average": rounded(float(values.mean()))}
-
-
-def _rows(trial: Trial, names: Sequence[str], values: FloatArray) -> dict[str, Any]:
-    return {name: _row(trial, row) for name, row in zip(names, values, strict=True)}
+    """Accuracies (subsets,) by part."""
+    return trial.by_part(lambda subsets: rounded(float(values[list(subsets)].mean())))
 
 
 def _best(trial: Trial, base: str | None) -> Iterator[dict[str, Any]]:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from leaderboard.pages.columns import COLON, Column
-from leaderboard.pages.units import COEFFICIENT, COUNT, SHARE, Estimate, Unit
+from leaderboard.pages.units import COEFFICIENT, COUNT, POINTS, SHARE, Estimate, P, Unit
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number by its ``key`` in contents, JSON and API.
+    """A number of a judge, a model or a protocol, by its ``key`` in contents, JSON and API.
 
     ``label``: its name in files, and on pages unless these write ``heading``; ``help`` its meaning there,
     empty for what only files have. ``terminal``: its name in ``meta_evaluate``, empty for what that leaves
@@ -37,9 +37,9 @@ class Measure:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of its number and of its interval, which counts do not have."""
+        """The keys of its number and of its interval, which counts and p do not have."""
         prefix = "" if self.key == "accuracy" else f"{self.key}_"
-        return (self.key,) if self.unit is COUNT else (self.key, f"{prefix}low", f"{prefix}high")
+        return (self.key,) if self.unit in (COUNT, P) else (self.key, f"{prefix}low", f"{prefix}high")
 
     def estimate(self, figures: Mapping[str, Any]) -> Estimate:
         return Estimate(*map(figures.get, self.keys))
@@ -158,3 +158,28 @@ PUBLIC: Final = {key for each in MEASURES if not each.sealed for key in each.key
 """The keys of what raters may be told of judges before the study closes; everything else is sealed."""
 CERTAIN: Final = {end for each in MEASURES if each.by_rule for end in each.keys[1:]}
 """The keys of intervals that a rule does not have, as it is the same on any other prompt."""
+
+
+BASE: Final = Measure("base", SHARE, "Base", terminal="base")
+AVERAGE: Final = Measure("average", SHARE, "Average", terminal="average")
+OPTIMUM: Final = Measure("optimum", SHARE, "Best", terminal="best")
+STRONG: Final = Measure("strong", SHARE, "Stronger models", terminal="stronger")
+WEAK: Final = Measure("weak", SHARE, "Weaker models", terminal="weaker")
+SELF_AGREEMENT: Final = Measure("alpha", COEFFICIENT, "Alpha between orders", terminal="alpha")
+OVER_MODELS: Final = (
+    AVERAGE,
+    OPTIMUM,
+    Measure("difference", POINTS, "More than the base", terminal="over base"),
+    Measure("p_adjusted", P, "p (Holm)", terminal="p (Holm)"),
+    STRONG,
+    WEAK,
+    SELF_AGREEMENT,
+)
+OVER_PROTOCOLS: Final = (
+    BASE,
+    AVERAGE,
+    OPTIMUM,
+    Measure("gain", POINTS, "Best, more than the base", terminal="gain"),
+    SELF_AGREEMENT,
+)
+"""What is told of a protocol over models, and of a model over protocols."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Final, Self
 from urllib.parse import urlencode
 
@@ -42,6 +42,7 @@ from leaderboard.snapshots.settings import (
 )
 from leaderboard.snapshots.stored import Stored
 from leaderboard.trust import figure, table, tags
+from leaderboard.trust.measures import AVERAGE, BASE, OPTIMUM, SELF_AGREEMENT, STRONG, WEAK
 from leaderboard.trust.table import NAME, RIGHT, USUAL, Price, Row
 
 _PER: Final = 1000
@@ -378,17 +379,22 @@ class TrustPage(Computed):
         )
 
     def _matrix(self, content: Content) -> Iterator[Panel]:
-        yield from self._of_judges_and_models(content)
+        yield from self._cells(content)
+        yield from self._over_others(content)
         if ranked := table.correlations_table(content):
+            drawn = figure.rank_correlations(content)
             yield self.make_panel(
                 "correlations",
                 "Do judges rank alike on other subsets?",
                 "Correlation of ranks: 1 is the same order, 0 none in common. Intervals are for other "
-                f"prompts, with the same judges.{table.noise_of_ranks(content)}",
+                f"prompts, with the same judges.{table.noise_of_ranks(content)}"
+                + (" The figure shows Spearman’s between subsets, over judges." if drawn else ""),
                 ranked,
+                draw=(lambda: drawn) if drawn else None,
+                height=step(len(table.parts(content)) * 2 + 9),
             )
 
-    def _of_judges_and_models(self, content: Content) -> Iterator[Panel]:
+    def _cells(self, content: Content) -> Iterator[Panel]:
         cells, base = table.cells(content, self.part), content["matrix"]["base"]
         names, protocols = content["matrix"]["models"], table.protocols(content)
         if len(cells) > 1:
@@ -407,16 +413,87 @@ class TrustPage(Computed):
                 height=step(len(names) * 2 + 9),
                 width="large" if len(protocols) > MOST_ON_A_PHONE else "",
             )
-        found = table.models(content)
-        if len(found) > 1:
+
+    def _over_others(self, content: Content) -> Iterator[Panel]:
+        """Protocols over models and models over protocols: averages, bests and self-agreement."""
+        base, where = content["matrix"]["base"], f" {self.part}." if self.part else ""
+        protocols = table.known_lines(table.protocol_lines(content, self.part), AVERAGE)
+        models = table.known_lines(table.model_lines(content, self.part), AVERAGE)
+        prompts = f"Lines are {self.level:g}% intervals for other prompts, with the same judges."
+        best = "The best of several is partly luck, and so too high."
+        ranks = (lambda *names: "") if self.part else partial(table.ranks, content)
+        fewer = " In brackets: those asked of fewer, whose averages do not compare."
+        if any(line.others > 1 for line in protocols):
+            tested = any(line.figures["p_adjusted"] is not None for line in protocols)
+            yield self.make_panel(
+                "protocols",
+                "Protocols over models",
+                f"Right on average over models, and by the best model.{where} {best} {prompts}"
+                + (_TESTED if tested else "")
+                + (fewer if len({line.others for line in protocols}) > 1 else "")
+                + ranks("protocols", ("average", "optimum")),
+                lambda: table.protocols_table(content),
+                draw=lambda: figure.by_measure(protocols, (AVERAGE, OPTIMUM), base, "Right (%)"),
+                height=step(len(protocols) * 1.8 + 6),
+            )
+        if any(line.others > 1 for line in models):
+            others = "other protocol" if base else "protocol"
+            yield self.make_panel(
+                "models",
+                "Models over protocols",
+                f"Right on average over protocols, and by the best {others}.{where} {best} {prompts}"
+                + (fewer if len({line.others for line in models}) > 1 else ""),
+                lambda: table.models_table(content),
+                draw=lambda: figure.by_measure(models, (AVERAGE, OPTIMUM), None, "Right (%)"),
+                height=step(len(models) * 1.8 + 6),
+            )
+        based = table.known_lines(models, BASE, OPTIMUM)
+        if len(based) > 1:
             yield self.make_panel(
                 "base",
-                "Does the base predict the average?",
-                f"Each dot is a model: right by {base}, and on average over its protocols.",
-                table.models_table(found),
-                draw=lambda: figure.base_and_average(found),
-                height=20,
+                "Does the base predict the others?",
+                f"Each model has two dots: its average over protocols and its best other protocol, by how "
+                f"often it is right by {base}.{where} Above the dashed line it gains."
+                + ranks("models", *(("base", other) for other in ("average", "optimum", "gain"))),
+                lambda: table.models_table(content),
+                draw=lambda: figure.base_and_others(based),
+                height=25,
             )
+        halved = table.known_lines(protocols, STRONG, WEAK)
+        if len(halved) > 1:
+            yield self.make_panel(
+                "halves",
+                "Do protocols help strong and weak models alike?",
+                "Averages over the stronger and the weaker half of models, by their average over protocols; "
+                f"the middle one of an odd number is in neither.{where} {prompts}"
+                + ranks("protocols", ("stronger models", "weaker models")),
+                lambda: table.protocols_table(content),
+                draw=lambda: figure.by_measure(halved, (STRONG, WEAK), base, "Right (%)"),
+                height=step(len(halved) * 1.8 + 6),
+            )
+        for slug, title, lines, make, starred in (
+            ("self-protocols", "Self-agreement of protocols", protocols, table.protocols_table, base),
+            ("self-models", "Self-agreement of models", models, table.models_table, None),
+        ):
+            agreed = table.known_lines(lines, SELF_AGREEMENT)
+            if any(line.others > 1 for line in agreed):
+                yield self.make_panel(
+                    slug,
+                    title,
+                    "Krippendorff’s alpha between the orders, on average: 1 is the same verdict every time, "
+                    f"0 is chance.{where} {prompts}",
+                    partial(make, content),
+                    draw=partial(
+                        figure.by_measure, agreed, (SELF_AGREEMENT,), starred, "Alpha between orders"
+                    ),
+                    height=step(len(agreed) * 1.4 + 4),
+                )
+
+
+_TESTED: Final = (
+    " In the table, differences from the base are for other models on the same pairs: Student’s paired t "
+    "test over models, corrected for the number of protocols (Holm)."
+)
 
 
 def _parts(setting: TrustSetting, part: str) -> dict[str, str]:

@@ -12,7 +12,8 @@ from leaderboard.pages.wording import enumerated, on_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.presentation import aligned, printable
 from leaderboard.snapshots.settings import LABELS
-from leaderboard.trust.measures import ACCURACY, MEASURES
+from leaderboard.trust.measures import ACCURACY, MEASURES, OVER_MODELS, OVER_PROTOCOLS
+from leaderboard.trust.table import model_lines, protocol_lines
 
 _COLUMNS: Final = tuple(each for each in MEASURES if each.key in ("hedging", "unscored", "first"))
 _WITH_ENDS: Final = tuple(each for each in MEASURES if each.terminal and each not in (ACCURACY, *_COLUMNS))
@@ -26,10 +27,9 @@ def as_json(found: Content) -> str:
 
 def as_text(found: Content) -> str:
     used = found["parameters"]
+    named = [*used["subsets"], *used["groups"], None] if len(used["subsets"]) > 1 else [*used["subsets"]]
     parts = [_about(found)]
-    for name in (*used["subsets"], *used["groups"], None):
-        if name is None and len(used["subsets"]) == 1:
-            continue
+    for name in named:
         header = ("", ACCURACY.terminal, "interval", *(each.terminal for each in _COLUMNS), "ratings")
         title = "Mean of the subsets" if name is None else printable(name)
         parts.append(f"{title}, percent.\n" + "\n".join(aligned([header, *_rows(found, name)], {""})))
@@ -39,7 +39,7 @@ def as_text(found: Content) -> str:
     if found["lead"]:
         parts.append(_lead(found["lead"], len(found["judges"])))
     if found["matrix"]:
-        parts += _matrix(found["matrix"], [*used["subsets"]])
+        parts += _matrix(found, named)
     return "\n\n".join(parts)
 
 
@@ -110,19 +110,24 @@ def _p(name: str, value: float) -> str:
     return f"{name} < 0.0001" if value < 1e-4 else f"{name} {value:.2g}"
 
 
-def _matrix(matrix: Content, subsets: Sequence[str]) -> Iterator[str]:
-    def table(title: str, first: str, rows: Mapping[str, Any], form: Any) -> str:
-        lines = [
-            (printable(name), *(form(row["subsets"][subset]) for subset in subsets), form(row["average"]))
-            for name, row in rows.items()
-        ]
-        return f"{title}\n" + "\n".join(aligned([(first, *subsets, "mean"), *lines], {first}))
-
-    if matrix["base"]:
-        yield table(f"Best gain over {matrix['base']}, in points.", "model", matrix["gain"], POINTS.printed)
-    yield table("Best of each protocol, percent.", "protocol", matrix["optimum"], SHARE.printed)
-    yield table("Mean of each protocol, percent.", "protocol", matrix["averages"]["protocols"], SHARE.printed)
-    yield table("Mean of each model, percent.", "model", matrix["averages"]["models"], SHARE.printed)
+def _matrix(content: Content, parts: Sequence[str | None]) -> Iterator[str]:
+    for part in parts:
+        where = "mean of the subsets" if part is None else printable(part)
+        for first, over, lines, measures in (
+            ("protocol", "models", protocol_lines, OVER_MODELS),
+            ("model", "protocols", model_lines, OVER_PROTOCOLS),
+        ):
+            rows = [
+                (
+                    printable(line.name),
+                    *(each.unit.with_ends(each.estimate(line.figures)) for each in measures),
+                )
+                for line in lines(content, part or "")
+            ]
+            header = (first, *(each.terminal for each in measures))
+            title = f"Each {first} over {over}, {where}; percent, points, p and alpha, with intervals."
+            yield f"{title}\n" + "\n".join(aligned([header, *rows], {first}))
+    matrix = content["matrix"]
     header = ("", "n", "Spearman", "Kendall")
     rows = [
         (

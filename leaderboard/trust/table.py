@@ -1,7 +1,7 @@
 """How often judges are right, in words and tables."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -14,7 +14,15 @@ from leaderboard.pages.units import COEFFICIENT, COUNT, POINTS, SHARE, WHOLE, Ce
 from leaderboard.pages.wording import enumerated
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import LABELS, PEOPLE
-from leaderboard.trust.measures import ACCURACY, COUNTS, MEASURES, Measure
+from leaderboard.trust.measures import (
+    ACCURACY,
+    AVERAGE,
+    COUNTS,
+    MEASURES,
+    OVER_MODELS,
+    OVER_PROTOCOLS,
+    Measure,
+)
 
 BASELINES: Final = {
     "always first": "Always the answer shown first",
@@ -316,15 +324,14 @@ class CellOf:
 
 
 def cells(content: Content, part: str = "") -> list[CellOf]:
-    """The judges with a model and a protocol; differences are of all subsets together."""
+    """The judges with a model and a protocol; differences are of the average."""
     matrix = content["matrix"]
     apart = {each["judge"]: each for each in matrix["differences"]}
     found: dict[tuple[str, str], CellOf] = {}
     for each in matrix["cells"]:
         if each["model"] and each["protocol"]:
-            accuracy = each["subsets"].get(part, each["average"])
-            difference = None if part in each["subsets"] else apart.get(each["judge"])
-            cell = CellOf(each["judge"], each["model"], each["protocol"], accuracy, difference)
+            difference = None if part else apart.get(each["judge"])
+            cell = CellOf(each["judge"], each["model"], each["protocol"], in_part(each, part), difference)
             found.setdefault((each["model"], each["protocol"]), cell)
     return list(found.values())
 
@@ -362,39 +369,94 @@ _MATRIX: Final[Sequence[Column[CellOf]]] = (
 
 
 @dataclass(frozen=True)
-class Model:
-    """A model's accuracy by the base protocol, on average over protocols, and by its best other protocol."""
+class Line:
+    """A protocol over models, or a model over protocols, in one part of the pairs."""
 
-    name: str
-    base: float
-    average: float
-    gain: float | None
+    entry: Content
+    part: str = ""
+    half: str = ""
+
+    @property
+    def name(self) -> str:
+        return str(self.entry.get("protocol") or self.entry["model"])
+
+    @property
+    def others(self) -> int:
+        """Of a protocol its models, of a model its protocols."""
+        return int(self.entry["models" if "protocol" in self.entry else "protocols"])
+
+    @property
+    def figures(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = in_part(self.entry, self.part)
+        return found
 
 
-def models(content: Content) -> list[Model]:
-    """Those with a judge of the base protocol and others."""
-    matrix = content["matrix"]
-    base = {each["model"]: each["average"] for each in matrix["cells"] if each["protocol"] == matrix["base"]}
-    average, gain = matrix["averages"]["models"], matrix["gain"]
-    return [
-        Model(name, base[name], average[name]["average"], gain[name]["average"])
-        for name in matrix["models"]
-        if base.get(name) is not None
-        and average[name]["average"] is not None
-        and gain[name]["average"] is not None
+def in_part(entry: Content, part: str) -> Any:
+    """What is kept of a subset or a group, or of the average."""
+    return entry["subsets"].get(part, entry["groups"].get(part, entry["average"]))
+
+
+def protocol_lines(content: Content, part: str = "") -> list[Line]:
+    """Protocols over models, those of most models first, and of these the best on average."""
+    return _ordered(Line(each, part) for each in content["matrix"]["over_models"])
+
+
+def model_lines(content: Content, part: str = "") -> list[Line]:
+    """Models over protocols in the same order; ``half`` is "stronger" or "weaker"."""
+    halves = content["matrix"]["halves"]
+    half = {name: said for key, said in _HALVES.items() for name in halves[key]}
+    found = content["matrix"]["over_protocols"]
+    return _ordered(Line(each, part, half.get(each["model"], "")) for each in found)
+
+
+_HALVES: Final = {"strong": "stronger", "weak": "weaker"}
+
+
+def _ordered(found: Iterable[Line]) -> list[Line]:
+    """Averages over fewer others do not compare, so they come later; those without one come last."""
+
+    def place(line: Line) -> tuple[bool, int, float]:
+        average = line.figures[AVERAGE.key]
+        return average is None, -line.others, -(average or 0.0)
+
+    return sorted(found, key=place)
+
+
+def known_lines(found: Iterable[Line], *measures: Measure) -> list[Line]:
+    """Those that have all of these measures."""
+    return [line for line in found if all(line.figures[each.key] is not None for each in measures)]
+
+
+def protocols_table(content: Content) -> DataTable:
+    columns = [Column[Line]("Protocol", "name"), Column[Line]("Models", "others")]
+    return _lines_table("Protocols over models", content, protocol_lines, columns, OVER_MODELS)
+
+
+def models_table(content: Content) -> DataTable:
+    columns = [
+        Column[Line]("Model", "name"),
+        Column[Line]("Protocols", "others"),
+        Column[Line]("Half", "half"),
     ]
+    return _lines_table("Models over protocols", content, model_lines, columns, OVER_PROTOCOLS)
 
 
-_MODELS: Final[Sequence[Column[Model]]] = (
-    Column("Model", "name"),
-    Column("Base (%)", "base", SHARE),
-    Column("Average over protocols (%)", "average", SHARE),
-    Column("Best other protocol, more than the base (points)", "gain", POINTS),
-)
+def _lines_table(
+    caption: str,
+    content: Content,
+    lines: Callable[[Content, str], list[Line]],
+    columns: Sequence[Column[Line]],
+    measures: Sequence[Measure],
+) -> DataTable:
+    """Lines of all parts, under the name of each where there are several."""
+    named = parts(content)
+    heads = [Column[Line]("Pairs of", lambda line: line.part or "All")] if named else []
+    found = [line for part in ("", *named) for line in lines(content, part)]
+    return DataTable.of(caption, [*heads, *columns, *map(_line_column, measures)], found)
 
 
-def models_table(found: Sequence[Model]) -> DataTable:
-    return DataTable.of("Base and average", _MODELS, found)
+def _line_column(measure: Measure) -> Column[Line]:
+    return measure.column(lambda line: line.figures)
 
 
 _CORRELATIONS: Final[Sequence[Column[Content]]] = (
@@ -407,11 +469,31 @@ _CORRELATIONS: Final[Sequence[Column[Content]]] = (
 
 
 def correlations_table(content: Content) -> DataTable | None:
-    """Of what more than two have a value; None without any."""
-    known = [
-        each for each in content["matrix"]["correlations"] if each["n"] > 2 and each["spearman"] is not None
-    ]
+    """None without any."""
+    known = known_correlations(content)
     return DataTable.of("Rank correlations", _CORRELATIONS, known) if known else None
+
+
+def known_correlations(content: Content) -> list[Content]:
+    """Those of what more than two have a value."""
+    found = content["matrix"]["correlations"]
+    return [each for each in found if each["n"] > 2 and each["spearman"] is not None]
+
+
+def ranks(content: Content, over: str, *pairs: tuple[str, str]) -> str:
+    """The rank correlations of pairs of numbers of the average, in words; empty without any."""
+    known = {
+        (each["one"], each["other"]): each for each in known_correlations(content) if each["over"] == over
+    }
+    said = [f"{' and '.join(pair)} {_coefficients(known[pair])}" for pair in pairs if pair in known]
+    return f" Correlation of ranks over {over}: {'; '.join(said)}." if said else ""
+
+
+def _coefficients(found: Content) -> str:
+    told = (
+        f"{name} {COEFFICIENT.told(Estimate.of(found, name.lower()))}" for name in ("Spearman", "Kendall")
+    )
+    return ", ".join(told)
 
 
 def noise_of_ranks(content: Content) -> str:

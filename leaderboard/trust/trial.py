@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from django.utils import timezone
@@ -18,7 +18,7 @@ from leaderboard.snapshots.settings import PEOPLE
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.gold import Judged, Rule
-from leaderboard.stats.gold_averages import Accuracies, Difference, accuracies, difference
+from leaderboard.stats.gold_averages import Accuracies, Difference, accuracies, difference, groups
 from leaderboard.stats.gold_baselines import BASELINES, baseline
 from leaderboard.stats.sums import mean_of_known
 from leaderboard.trust.reading import (
@@ -32,6 +32,8 @@ from leaderboard.trust.reading import (
 )
 
 FEWEST_SEALED: Final = 10
+
+Told = TypeVar("Told")
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,29 @@ class Trial:
         return found
 
     @cached_property
+    def groups(self) -> Mapping[str, list[int]]:
+        """Several subsets with a mean of their own."""
+        return groups(self.instances.subsets)
+
+    @cached_property
+    def parts(self) -> dict[str, list[int]]:
+        """Subsets, then groups of them."""
+        return {name: [number] for number, name in enumerate(self.instances.subsets)} | dict(self.groups)
+
+    @cached_property
+    def averaged(self) -> list[int]:
+        """The subsets of the average."""
+        return list(range(len(self.golds)))
+
+    def by_part(self, told: Callable[[Sequence[int]], Told]) -> dict[str, Any]:
+        """What is told of each subset, of each group, and of the average."""
+        return {
+            "subsets": {name: told([number]) for number, name in enumerate(self.instances.subsets)},
+            "groups": {name: told(subsets) for name, subsets in self.groups.items()},
+            "average": told(self.averaged),
+        }
+
+    @cached_property
     def accuracies(self) -> list[Accuracies]:
         return accuracies(self.judged, self.asked.rounds, self.asked.rule.seed)
 
@@ -171,8 +196,8 @@ class Trial:
         return [judge for judge in np.argsort(-own, kind="stable").tolist() if not np.isnan(own[judge])]
 
     def difference(self, base: int, judge: int, subsets: Sequence[int] | None = None) -> Difference:
-        """On these subsets, or on all."""
-        kept = list(range(len(self.golds)) if subsets is None else subsets)
+        """On these subsets, or on those of the average."""
+        kept = list(self.averaged if subsets is None else subsets)
         of_base, of_judge = ([self.judged[each][subset] for subset in kept] for each in (base, judge))
         on_base, on_judge = (self.accuracies[each].on(kept) for each in (base, judge))
         found = difference(on_base, on_judge, of_base, of_judge, self.asked.level)

@@ -69,6 +69,15 @@ def agreement(replies: list[Reply]) -> float:
     return sum(reply.straight == reply.swapped for reply in replies) / len(replies)
 
 
+def alpha(replies: list[Reply]) -> float:
+    """Nominal alpha between the orders, of what can be read in both."""
+    both = [(one.straight, one.swapped) for one in replies if one.straight and one.swapped]
+    said = [side for pair in both for side in pair]
+    n = len(said)
+    chance = 1 - sum(said.count(side) * (said.count(side) - 1) for side in set(said)) / (n * (n - 1))
+    return 1 - sum(one != other for one, other in both) / len(both) / chance
+
+
 def hedging(replies: list[Reply]) -> float:
     return sum(reply.is_hedge for reply in replies) / len(replies)
 

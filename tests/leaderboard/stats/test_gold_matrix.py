@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import kendalltau, spearmanr
+from scipy.stats import kendalltau, spearmanr, ttest_rel
 
-from leaderboard.stats.gold_matrix import Matrix, difficulty, rank_correlation
+from leaderboard.stats.gold import NOT_ASKED, Judged, intervals
+from leaderboard.stats.gold_matrix import Matrix, difficulty, mean_alpha, over_models, rank_correlation
 
 NAN = np.nan
 # Two models by three protocols, the base first, on two subsets; nobody asked the second model by the third.
@@ -16,13 +17,16 @@ BY_HAND = np.array(
 )
 
 
+PARTS = {"a": [0], "b": [1]}
+
+
 def test_by_hand():
     found = Matrix(BY_HAND, base=0)
     assert found.gain == pytest.approx(np.array([[0.2, 0.2], [-0.1, -0.1]]))
     assert found.optimum.tolist() == [[0.9, 0.8], [0.8, 0.7], [0.6, 0.6]]
     assert found.of_models == pytest.approx(np.array([[0.6, 1.3 / 3], [0.85, 0.75]]))
     assert found.of_protocols == pytest.approx(np.array([[0.7, 0.6], [0.75, 0.5], [0.6, 0.6]]))
-    rows = {(each.over, each.one, each.other): each for each in found.correlations(["a", "b"])}
+    rows = {(each.over, each.one, each.other): each for each in found.correlations(PARTS, [0, 1])}
     judges = rows["judges", "a", "b"]
     assert judges.n == 5
     assert judges.spearman == pytest.approx(
@@ -31,19 +35,73 @@ def test_by_hand():
     assert rows["models", "base", "average"].spearman == 1
     assert rows["models", "base", "gain"].spearman == -1
     assert rows["models", "average", "optimum"].spearman == 1
+    assert rows["protocols", "average", "optimum"].n == 2, "the third was asked of one model alone"
     assert set(rows) == {
         ("judges", "a", "b"),
         ("models", "base", "average"),
+        ("models", "base", "optimum"),
         ("models", "base", "gain"),
         ("models", "average", "optimum"),
         ("protocols", "average", "optimum"),
+        ("protocols", "stronger models", "weaker models"),
     }
+
+
+def test_groups_and_halves_by_hand():
+    """Groups compare with what is not in them; the second model is the strong half, the first the weak."""
+    values = np.concatenate([BY_HAND, BY_HAND[..., :1] - 0.1], axis=2)
+    found = Matrix(values, base=0)
+    parts = {"a": [0], "b": [1], "c": [2], "g": [1, 2]}
+    rows = {(each.one, each.other): each for each in found.correlations(parts, [0, 1])}
+    assert [pair for pair in rows if "g" in pair] == [("a", "g")]
+    judges = values.reshape(-1, 3)[:5]
+    assert rows["a", "g"].spearman == pytest.approx(
+        spearmanr(judges[:, 0], judges[:, 1:].mean(axis=1)).statistic
+    )
+    strong, weak = found.halves([0, 1])
+    assert (strong, weak) == ([1], [0])
+    assert found.of_half(strong)[:2] == pytest.approx(values[1, :2])
+    assert rows["stronger models", "weaker models"].n == 2, (
+        "the third protocol was asked of a weak model alone"
+    )
+    three = np.concatenate([values, values[:1] + 0.05])
+    assert Matrix(three, 0).halves([0]) == ([1], [0])
+
+
+def test_differences_over_models_are_scipys():
+    base, other = np.array([0.5, 0.6, 0.7, NAN, 0.4]), np.array([0.55, 0.62, 0.75, 0.9, 0.38])
+    found, known = over_models(base, other, 95.0), ~np.isnan(base)
+    wanted = ttest_rel(other[known], base[known])
+    ends = wanted.confidence_interval(0.95)
+    assert (found.difference, found.p) == pytest.approx((0.025, wanted.pvalue))
+    assert (found.difference_low, found.difference_high) == pytest.approx((ends.low, ends.high))
+    alone = over_models(base[:1], other[:1], 95.0)
+    assert (alone.difference, alone.p) == (pytest.approx(0.05), None)
+    assert over_models(base + 0.1, base + 0.2, 95.0).p is None, "all differ alike"
+    assert over_models(base[3:4], other[3:4], 95.0).difference is None
+
+
+def test_mean_alpha_by_hand():
+    """1 1 2 in the stored order and 1 2 2 in the other give 1 - (1/3) / (1 - 12/30) = 4/9."""
+    gold = np.array([1, 1, -1])
+    unsure, steady, alone = (
+        Judged(gold, np.array(said))
+        for said in ([[1, 1, -1], [1, -1, -1]], [[1, 1, -1]] * 2, [[1, 1, -1], [NOT_ASKED] * 3])
+    )
+    assert mean_alpha([[unsure], [steady], [alone]], 95).value == pytest.approx((4 / 9 + 1) / 2)
+    assert mean_alpha([[alone]], 95).value is None
+    own = intervals([unsure, unsure], 95)
+    single = mean_alpha([[unsure, unsure]], 95)
+    assert (single.low, single.high) == pytest.approx((own["alpha_low"], own["alpha_high"]))
 
 
 def test_without_a_base_or_without_other_protocols_there_is_no_gain():
     assert np.isnan(Matrix(BY_HAND, base=None).gain).all()
     assert np.isnan(Matrix(BY_HAND[:, :1], base=0).gain).all()
-    assert {each.over for each in Matrix(BY_HAND, None).correlations(["a", "b"])} == {"judges", "protocols"}
+    assert {each.over for each in Matrix(BY_HAND, None).correlations(PARTS, [0, 1])} == {
+        "judges",
+        "protocols",
+    }
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12))
@@ -72,8 +130,8 @@ def test_intervals_of_rank_correlations_by_hand():
 
 def test_correlations_of_samples_are_in_the_order_of_the_estimates():
     rounds = np.repeat(BY_HAND[..., None], 3, axis=3)
-    found, plain = Matrix(BY_HAND, 0), Matrix(BY_HAND, 0).correlations(["a", "b"])
-    for one, other in zip(found.correlations(["a", "b"], Matrix(rounds, 0)), plain, strict=True):
+    found, plain = Matrix(BY_HAND, 0), Matrix(BY_HAND, 0).correlations(PARTS, [0, 1])
+    for one, other in zip(found.correlations(PARTS, [0, 1], Matrix(rounds, 0)), plain, strict=True):
         assert (one.one, one.spearman, one.kendall) == (other.one, other.spearman, other.kendall)
         assert one.spearman is None or (one.spearman_low, one.spearman_high) == pytest.approx(
             (one.spearman,) * 2

@@ -8,7 +8,7 @@ import pytest
 from leaderboard.stats.gold import UNSCORED, Judged, Rule
 from leaderboard.stats.gold_averages import accuracies, adjusted, difference
 from leaderboard.stats.gold_baselines import BASELINES, baseline
-from leaderboard.stats.gold_matrix import Matrix, rank_correlation
+from leaderboard.stats.gold_matrix import Matrix, mean_alpha, rank_correlation
 from tests.leaderboard.stats import llmbar_raw
 from tests.leaderboard.stats.llmbar_raw import MODELS, PROTOCOLS, SUBSETS, Files
 
@@ -120,12 +120,29 @@ def test_matrix(judged):
         ]
     )
     found = Matrix(accuracy, base=0)
+    assert 100 * found.optimum[PROTOCOLS.index("Metrics_Reference")] == pytest.approx([96, 85.4478], abs=6e-5)
+    printed = [PRINTED[model, "Metrics_Reference"] for model in ("gpt-4", "palm2")]
+    average = Matrix(accuracy[:2], base=0).of_protocols[PROTOCOLS.index("Metrics_Reference")]
+    assert 100 * average == pytest.approx(np.mean(printed, axis=0)[[0, 2]], abs=0.05)
     gains = [[0.5, 6.716], [3.5, 7.089], [1.0, 18.657]]
     assert 100 * found.gain == pytest.approx(np.array(gains), abs=6e-4)
     subsets = rank_correlation("judges", *SUBSETS, *accuracy.reshape(24, 2).T)
     assert (subsets.n, subsets.spearman) == (24, pytest.approx(0.856677, abs=5e-7))
     assert subsets.kendall == pytest.approx(0.705901, abs=5e-7)
-    assert next(found.correlations(list(SUBSETS))) == subsets
+    assert next(found.correlations({name: [at] for at, name in enumerate(SUBSETS)}, [0, 1])) == subsets
+
+
+def test_self_agreement_over_models(files, judged):
+    """Krippendorff's alpha by its definition from the raw replies, and on average over the models."""
+    for protocol in PROTOCOLS:
+        wanted = [
+            np.mean([llmbar_raw.alpha(files.replies(model, protocol, subset)) for model in MODELS])
+            for subset in SUBSETS
+        ]
+        own = [[judged(model, protocol, subset, Rule()) for subset in SUBSETS] for model in MODELS]
+        found = mean_alpha(own, 95)
+        assert found.value == pytest.approx(np.mean(wanted), abs=1e-12)
+        assert found.low < found.value < found.high
 
 
 def test_differences_from_vanilla(files, judged):

@@ -1,11 +1,14 @@
 import json
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
+from scipy.stats import ttest_rel
+from statsmodels.stats.multitest import multipletests
 
 from arena.models import RaterGroup
 from leaderboard.snapshots.canonical import FORM
-from leaderboard.trust.measures import MEASURES
+from leaderboard.trust.measures import MEASURES, OVER_MODELS, OVER_PROTOCOLS
 from tests import factories
 from tests.leaderboard.reading import printed
 from tests.leaderboard.trust.studies import Judging
@@ -79,7 +82,13 @@ def test_contents_have_the_keys_that_are_declared(made):
     for judge in content["judges"]:
         assert set(judge["subsets"]["plain"]) == wanted
         assert {"groups", "average"} < set(judge)
-    assert {"cells", "gain", "optimum", "averages", "correlations", "differences"} < set(content["matrix"])
+    matrix = content["matrix"]
+    assert {"cells", "halves", "average", "best", "correlations", "differences", "difficulty"} < set(matrix)
+    for rows, measures in (("over_models", OVER_MODELS), ("over_protocols", OVER_PROTOCOLS)):
+        keys = {key for each in measures for key in each.keys}
+        for row in matrix[rows]:
+            assert set(row["average"]) - {"p"} == keys
+            assert set(row["subsets"]) == {"plain", "hard"}
 
 
 def test_measures_that_come_or_go_have_another_form():
@@ -139,9 +148,13 @@ def test_matrix_by_hand(made):
         ["vanilla", "cot"],
         "vanilla",
     )
-    assert matrix["gain"]["M"]["subsets"] == {"plain": -0.25, "hard": pytest.approx(-1 / 6, abs=1e-6)}
-    assert matrix["gain"]["N"] == {"subsets": {"plain": None, "hard": None}, "average": None}
-    assert matrix["optimum"]["vanilla"]["subsets"] == {"plain": 1, "hard": 0.5}
+    models = {row["model"]: row["subsets"] for row in matrix["over_protocols"]}
+    protocols = {row["protocol"]: row["subsets"] for row in matrix["over_models"]}
+    gains = {model: [row[part]["gain"] for part in ("plain", "hard")] for model, row in models.items()}
+    assert gains == {"M": [-0.25, pytest.approx(-1 / 6, abs=1e-6)], "N": [None, None]}
+    assert [protocols["vanilla"][part]["optimum"] for part in ("plain", "hard")] == [1, 0.5]
+    assert [protocols["vanilla"][part]["average"] for part in ("plain", "hard")] == [0.75, 0.5]
+    assert matrix["halves"] == {"strong": ["M"], "weak": ["N"]}
     # The plain pairs: 1, 1 and 0 of three judges, the best first; 1, a half and 1.
     plain = matrix["difficulty"]["plain"]
     assert plain["counts"] == [0, 0, 0, 0, 0, 0, 1, 0, 1, 0]
@@ -157,11 +170,49 @@ def test_matrix_by_hand(made):
     ]
 
 
+def test_protocols_over_models():
+    """Means, bests, and Student's paired t over models with Holm's correction, from the cells alone."""
+    made = Judging()
+    for number in range(8):
+        made.pair("first", "plain" if number < 5 else "hard")
+    said = {
+        "vanilla": ("11112112", "11222112", "12212212"),
+        "cot": ("11111112", "11112212", "11122212"),
+        "swap": ("11121111", "12222212", "22212212"),
+    }
+    for protocol, verdicts in said.items():
+        for model, own in zip("MNO", verdicts, strict=True):
+            made.judge(f"{model}-{protocol}", own, own, model=model, protocol=protocol)
+    matrix = found(made.study, "--matrix")["matrix"]
+    means = {(each["model"], each["protocol"]): each["average"] for each in matrix["cells"]}
+    by_protocol = {protocol: [means[model, protocol] for model in "MNO"] for protocol in said}
+    wanted = [ttest_rel(by_protocol[protocol], by_protocol["vanilla"]).pvalue for protocol in ("cot", "swap")]
+    rows = {row["protocol"]: row["average"] for row in matrix["over_models"]}
+    assert [rows[protocol]["p"] for protocol in ("cot", "swap")] == pytest.approx(wanted, abs=1e-5)
+    corrected = multipletests(wanted, method="holm")[1]
+    assert [rows[protocol]["p_adjusted"] for protocol in ("cot", "swap")] == pytest.approx(
+        corrected, abs=1e-5
+    )
+    assert (rows["vanilla"]["difference"], rows["vanilla"]["p_adjusted"]) == (None, None)
+    for protocol, own in by_protocol.items():
+        assert rows[protocol]["average"] == pytest.approx(np.mean(own), abs=2e-6)
+        low, high = (rows[protocol][f"average_{end}"] for end in ("low", "high"))
+        assert low < rows[protocol]["average"] < high
+    models = {row["model"]: row["average"] for row in matrix["over_protocols"]}
+    for model, own in models.items():
+        assert own["average"] == pytest.approx(np.mean([means[model, each] for each in said]), abs=2e-6)
+        assert own["gain"] == pytest.approx(own["optimum"] - own["base"], abs=2e-6)
+    assert matrix["halves"] == {"strong": ["M"], "weak": ["O"]}
+    text = run(made.study, "--matrix")
+    assert "Each protocol over models, mean of the subsets; percent, points, p and alpha" in text
+
+
 def test_two_judges_in_one_cell(made):
     """The first by name stands in the matrix, and is the base unless another is named."""
     made.judge("late", "1211", "1211", model="M", protocol="vanilla")
     matrix = found(made.study, "--matrix")["matrix"]
-    assert matrix["optimum"]["vanilla"]["subsets"]["hard"] == 0.5
+    (vanilla,) = [row for row in matrix["over_models"] if row["protocol"] == "vanilla"]
+    assert vanilla["subsets"]["hard"]["optimum"] == 0.5
     assert [(each["judge"], each["base"]) for each in matrix["differences"]] == [
         ("late", "good"),
         ("poor", "good"),
@@ -175,7 +226,7 @@ def test_judges_without_model_and_protocol_are_cells_alone():
     made.pair("first")
     made.judge("alone", "1", "1")
     matrix = found(made.study, "--matrix")["matrix"]
-    assert ([each["judge"] for each in matrix["cells"]], matrix["gain"]) == (["alone"], {})
+    assert ([each["judge"] for each in matrix["cells"]], matrix["over_protocols"]) == (["alone"], [])
 
 
 def test_right_answers_by_people():
@@ -297,7 +348,7 @@ def test_a_panel_is_no_further_judge(made):
     panel.save()
     content = found(made.study, "--matrix")
     after = content["matrix"]
-    assert (after["difficulty"], after["averages"]) == (before["difficulty"], before["averages"])
+    assert (after["difficulty"], after["average"]) == (before["difficulty"], before["average"])
     assert [each["judge"] for each in content["judges"] if each.get("panel")] == ["both"]
     assert judge_named(content, "both")["average"]["accuracy"] == 1
     assert [each["judge"] for each in after["cells"]] == ["both", "good", "poor"]

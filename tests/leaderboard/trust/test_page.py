@@ -71,7 +71,12 @@ def test_tables_figures_columns_and_parts(client, made):
     assert (own["tricky"]["Replies"], own["All"]["Pairs"]) == ("4", "14")
     (cell,) = [row for row in records(client, f"{PAGE}tables/matrix.csv") if row["Protocol"] == "CoT"]
     assert cell["Base"] == "good"
-    for name in ("judges", "matrix", "difficulty"):
+    (own,) = [row for row in records(client, f"{PAGE}tables/models.csv") if row["Pairs of"] == "tricky"]
+    assert (own["Protocols"], own["Base (%)"], own["Best (%)"]) == ("2", "100.0", "66.6667")
+    assert own["Best, more than the base (points)"] == "-33.3333"
+    panels = [panel.slug for panel in client.get(PAGE).context["page"].panels]
+    assert panels == ["matrix", "models", "self-models", "difficulty", "judges"], "there is a single model"
+    for name in ("judges", "matrix", "difficulty", "models", "self-models"):
         assert client.get(f"{PAGE}figures/{name}.json").status_code == 200, name
     every = words(client.get(f"{PAGE}?columns=all&sort=price&subset=tricky"))
     assert "1.50 EUR" in every
