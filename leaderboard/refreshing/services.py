@@ -45,6 +45,7 @@ from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.ranking_method import METHODOLOGY, Method
 from leaderboard.trust.confidence import confidence_table
 from leaderboard.trust.content import known_table, labelled
+from leaderboard.trust.reading import subsets
 
 logger = logging.getLogger(__name__)
 
@@ -152,6 +153,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
             counts=_counts(study, read, method)
             | {
                 "labelled": right is not None,
+                "subsets": subsets(study),
                 "waiting": wait,
                 "texts": marks,
                 **about_texts.counts(),

@@ -86,6 +86,9 @@ PEOPLE: Final = "people"
 SEALED: Final = "sealed"
 """Method of the table of right answers that everybody may see while people rate."""
 
+FEWEST_SEALED: Final = 10
+"""Pairs of the smallest subset that everybody may see of while people rate."""
+
 CONFIDENCE: Final = "confidence"
 """Method of the table of what judges' own probabilities say, held against right answers."""
 
@@ -213,6 +216,7 @@ class TrustSetting(Setting):
     """How to hold judges against right answers, as leaderboard.trust.trial.Asked says.
 
     ``base`` is the slug of a judge, ``sealed`` is SEALED for what everybody may see while people rate.
+    ``without`` names the subsets, with commas between them, that are no part of averages.
     """
 
     ties: str = "half"
@@ -220,6 +224,7 @@ class TrustSetting(Setting):
     base: str = ""
     gold: str = LABELS
     published: str = ""
+    without: str = ""
     sealed: str = ""
 
     def is_stored(self, categories: Sequence[str]) -> bool:
@@ -648,8 +653,27 @@ def parse_for_trust(wanted: Mapping[str, str], counts: Counts) -> TrustSetting:
         base=one_of("base", wanted.get("base", "").removeprefix("judge:"), ("", *judges_of(counts))),
         gold=one_of("gold", wanted.get("gold") or gold[0], gold),
         level=level_of(wanted.get("level") or _USUAL["level"]),
+        without=_without(wanted.get("without", ""), subsets_of(counts, sealed=bool(sealed))),
         sealed=sealed,
     )
+
+
+def _without(value: str, known: Sequence[str]) -> str:
+    """Subsets in the order of the study, each once."""
+    named = {one_of("without", each, known) for each in subsets_in(value)}
+    return ",".join(each for each in known if each in named)
+
+
+def subsets_in(value: str) -> tuple[str, ...]:
+    return tuple(filter(None, (name.strip() for name in value.split(","))))
+
+
+def subsets_of(counts: Counts, *, sealed: bool) -> list[str]:
+    """The subsets that can be left out of averages; while people rate, the large ones."""
+    found: Mapping[str, int] = counts.get("subsets", {})
+    return [
+        name for name, pairs in found.items() if "," not in name and (pairs >= FEWEST_SEALED or not sealed)
+    ]
 
 
 def judges_of(counts: Counts) -> dict[str, str]:

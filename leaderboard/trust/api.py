@@ -21,6 +21,9 @@ class TrustIn(Schema):
     base: Name | None = Field(
         None, max_length=200, description="Slug of the judge that others are compared with."
     )
+    without: Name | None = Field(
+        None, max_length=1000, description="Subsets that are no part of averages, with commas."
+    )
     unscored: Name | None = Field(None, max_length=20, description="exclude, wrong or random.")
     ties: Name | None = Field(None, max_length=20, description="half or tie.")
     published: Name | None = Field(None, max_length=20, description="llmbar: count as its tables do.")

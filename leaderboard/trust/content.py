@@ -1,7 +1,8 @@
 """How often each judge is right, as ``meta_evaluate`` prints it and pages show it.
 
 Numbers are fractions, None where undefined. A summary of a judge or a baseline has ``subsets`` (the fields of
-GoldFigures, and the interval of accuracy), ``groups`` of subsets and ``average``: unweighted means of them.
+GoldFigures, and the interval of accuracy), ``groups`` of subsets and ``average``: unweighted means of
+them, and sums of counts.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from arena.models import Study
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.declarations import OnDemand
 from leaderboard.snapshots.reading import Opinions
-from leaderboard.snapshots.settings import LABELS, PEOPLE, Scope, TrustSetting, parse_for_trust
+from leaderboard.snapshots.settings import LABELS, PEOPLE, Scope, TrustSetting, parse_for_trust, subsets_in
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.clustered_means import mean_of_shares
 from leaderboard.stats.gold import Judged, Part, Rule, intervals, share_of
@@ -24,7 +25,7 @@ from leaderboard.stats.gold_baselines import BASELINES, AmongPeople, chance, mea
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.ranking_method import Method
 from leaderboard.trust.matrix import matrix
-from leaderboard.trust.measures import AVERAGED, CERTAIN, PUBLIC
+from leaderboard.trust.measures import AVERAGED, CERTAIN, COUNTS, PUBLIC
 from leaderboard.trust.reading import (
     NO_GOLD,
     Gold,
@@ -83,6 +84,7 @@ def known_table(known: Known, read: Opinions, setting: TrustSetting, method: Met
         matrix=True,
         level=method.interval,
         rounds=method.rounds or ROUNDS,
+        without=subsets_in(setting.without),
         sealed=bool(setting.sealed),
     )
     try:
@@ -121,6 +123,7 @@ def _parameters(trial: Trial) -> dict[str, Any]:
         "prompts": {name: int(of.max()) + 1 for name, of in zip(own.subsets, trial.prompts, strict=True)},
         "not_asked": list(own.not_asked),
         "groups": {name: trial.names(subsets) for name, subsets in trial.groups.items()},
+        "averaged": trial.names(trial.averaged),
     }
 
 
@@ -168,7 +171,8 @@ def _summary(trial: Trial, number: int) -> dict[str, Any]:
 
     def mean(subsets: Sequence[int]) -> dict[str, Any]:
         values = {each.key: _mean([found[subset] for subset in subsets], each.key) for each in AVERAGED}
-        return told(accuracy(subsets) | values | ends(subsets))
+        counts = {each.key: sum(found[subset][each.key] for subset in subsets) for each in COUNTS}
+        return told(accuracy(subsets) | values | counts | ends(subsets))
 
     return _parts(trial, found, mean)
 

@@ -234,7 +234,7 @@ def _differences(trial: Trial, base: str | None) -> Iterator[dict[str, Any]]:
 
 def _difficulty(trial: Trial) -> dict[str, Any]:
     own, credits = trial.instances, trial.of_judges(trial.points)
-    ranked = trial.ranking(range(len(trial.golds)))
+    ranked = trial.ranking(trial.averaged)
     order = np.array([judge for judge in ranked if not trial.choices[judge].panel], dtype=np.int64)
     return {
         name: difficulty(credits[:, own.subset == subset], order).as_dict()

@@ -23,7 +23,7 @@ from leaderboard.pages.page import Panel, step
 from leaderboard.pages.rater_kinds.choices import labels, one_of
 from leaderboard.pages.rater_kinds.judge_facts import facts_of_judges
 from leaderboard.pages.switches import Option, Switch
-from leaderboard.pages.wording import gives_interval, on_intervals
+from leaderboard.pages.wording import enumerated, gives_interval, on_intervals
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
 from leaderboard.snapshots.settings import (
@@ -39,6 +39,8 @@ from leaderboard.snapshots.settings import (
     judges_of,
     level_choices,
     parse_for_trust,
+    subsets_in,
+    subsets_of,
 )
 from leaderboard.snapshots.stored import Stored
 from leaderboard.trust import figure, table, tags
@@ -86,7 +88,8 @@ class TrustPage(Computed):
     def read(cls, study: Study, snapshot: Snapshot, wanted: Mapping[str, str], *, operator: bool) -> Self:
         """The page an address asks for. Raises UnknownSettingError."""
         sealed = "" if operator or study.is_closed else SEALED
-        own = {name: wanted[name] for name in (*OF_TRUST, "base", "gold", "level") if name in wanted}
+        asked_of = (*OF_TRUST, "base", "gold", "level", "without")
+        own = {name: wanted[name] for name in asked_of if name in wanted}
         setting = parse_for_trust(own | {"sealed": sealed}, snapshot.known)
         content, pending = _content(snapshot, setting)
         there = content is not None and "nothing" not in content
@@ -170,7 +173,7 @@ class TrustPage(Computed):
 
     def _sum(self, name: str) -> int:
         used = (self.found or {})["parameters"]
-        names = used["groups"].get(self.part) or ([self.part] if self.part else used["subsets"])
+        names = used["groups"].get(self.part) or ([self.part] if self.part else used["averaged"])
         return sum(used.get(name, {}).get(subset, 0) for subset in names)
 
     @property
@@ -210,6 +213,8 @@ class TrustPage(Computed):
         ]
         if self.setting.base:
             words.append(f"base {judges_of(self.snapshot.counts)[self.setting.base]}")
+        if self.setting.without:
+            words.append(f"average without {enumerated(subsets_in(self.setting.without))}")
         if self.setting.level != TrustSetting.level:
             words.append(f"{self.setting.level}% intervals")
         return words
@@ -243,9 +248,23 @@ class TrustPage(Computed):
         found = [self._rare(name, *declared) for name, declared in _SWITCHES.items()]
         bases = {"": "Vanilla or base", **judges_of(self.snapshot.counts)}
         found.append(self._rare("base", "Base judge", "What others are compared with below.", bases))
+        found.append(self._rare("without", "Average", "Which subsets it is made of.", self._without))
         levels = {each.value: each.text for each in level_choices(self.setting.level)}
         found.append(self._rare("level", DECLARED["level"].label, DECLARED["level"].meaning, levels))
         return [switch for switch in found if len(switch.options) > 1]
+
+    @property
+    def _without(self) -> dict[str, str]:
+        """What can be left out of averages: each subset, each group, and what is left out now."""
+        known = subsets_of(self.snapshot.counts, sealed=bool(self.setting.sealed))
+        if len(known) < 2:
+            return {}
+        groups = (self.found or {"parameters": {"groups": {}}})["parameters"]["groups"]
+        named = {",".join(own): name for name, own in groups.items() if set(own) < set(known)}
+        now = self.setting.without
+        asked = {now: enumerated(subsets_in(now))} if now else {}
+        left_out = asked | named | {name: name for name in known}
+        return {"": "All subsets"} | {value: f"Without {name}" for value, name in left_out.items()}
 
     def _rare(self, name: str, label: str, meaning: str, values: Mapping[str, str]) -> Switch:
         now = getattr(self.setting, name)
@@ -414,6 +433,10 @@ class TrustPage(Computed):
                 width="large" if len(protocols) > MOST_ON_A_PHONE else "",
             )
 
+    def _ranks(self, over: str, *pairs: tuple[str, str]) -> str:
+        """Rank correlations, which are of the average alone."""
+        return table.ranks(self.found, over, *pairs) if self.found and not self.part else ""
+
     def _over_others(self, content: Content) -> Iterator[Panel]:
         """Protocols over models and models over protocols: averages, bests and self-agreement."""
         base, where = content["matrix"]["base"], f" {self.part}." if self.part else ""
@@ -421,7 +444,6 @@ class TrustPage(Computed):
         models = table.known_lines(table.model_lines(content, self.part), AVERAGE)
         prompts = f"Lines are {self.level:g}% intervals for other prompts, with the same judges."
         best = "The best of several is partly luck, and so too high."
-        ranks = (lambda *names: "") if self.part else partial(table.ranks, content)
         fewer = " In brackets: those asked of fewer, whose averages do not compare."
         if any(line.others > 1 for line in protocols):
             tested = any(line.figures["p_adjusted"] is not None for line in protocols)
@@ -431,7 +453,7 @@ class TrustPage(Computed):
                 f"Right on average over models, and by the best model.{where} {best} {prompts}"
                 + (_TESTED if tested else "")
                 + (fewer if len({line.others for line in protocols}) > 1 else "")
-                + ranks("protocols", ("average", "optimum")),
+                + self._ranks("protocols", ("average", "optimum")),
                 lambda: table.protocols_table(content),
                 draw=lambda: figure.by_measure(protocols, (AVERAGE, OPTIMUM), base, "Right (%)"),
                 height=step(len(protocols) * 1.8 + 6),
@@ -454,7 +476,7 @@ class TrustPage(Computed):
                 "Does the base predict the others?",
                 f"Each model has two dots: its average over protocols and its best other protocol, by how "
                 f"often it is right by {base}.{where} Above the dashed line it gains."
-                + ranks("models", *(("base", other) for other in ("average", "optimum", "gain"))),
+                + self._ranks("models", *(("base", other) for other in ("average", "optimum", "gain"))),
                 lambda: table.models_table(content),
                 draw=lambda: figure.base_and_others(based),
                 height=25,
@@ -466,7 +488,7 @@ class TrustPage(Computed):
                 "Do protocols help strong and weak models alike?",
                 "Averages over the stronger and the weaker half of models, by their average over protocols; "
                 f"the middle one of an odd number is in neither.{where} {prompts}"
-                + ranks("protocols", ("stronger models", "weaker models")),
+                + self._ranks("protocols", ("stronger models", "weaker models")),
                 lambda: table.protocols_table(content),
                 draw=lambda: figure.by_measure(halved, (STRONG, WEAK), base, "Right (%)"),
                 height=step(len(halved) * 1.8 + 6),

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from arena.models import Pair, Study
 from leaderboard.snapshots.columns import IDENTICAL
@@ -90,6 +90,16 @@ class Instances:
             comparable=tuple(self.comparable[number] for number in subsets),
         )
 
+    def check_left_out(self, names: Sequence[str]) -> None:
+        """Raise NothingToJudgeError if these are no subsets, or all of them."""
+        for name in names:
+            if name not in (*self.subsets, *self.not_asked):
+                raise NothingToJudgeError(
+                    f'no subset is called "{name}"; there are: {", ".join(self.subsets)}'
+                )
+        if set(names) >= set(self.subsets):
+            raise NothingToJudgeError("no subset is left for the average")
+
     def with_at_least(self, fewest: int) -> Instances:
         """The subsets of so many pairs or more. Raises NothingToJudgeError without any."""
         large = np.flatnonzero(np.bincount(self.subset) >= fewest)
@@ -127,6 +137,13 @@ def instances(study: Study, read: Opinions, gold: Gold) -> Instances:
         tied=tied,
         too_few=too_few,
     )
+
+
+def subsets(study: Study) -> dict[str, int]:
+    """How many pairs of each subset have a label."""
+    labelled = Count("pairs", filter=~Q(pairs__gold=""))
+    found = study.prompts.rated().order_by("subset").values_list("subset").annotate(labelled=labelled)
+    return {name or WITHOUT_SUBSET: pairs for name, pairs in found}
 
 
 def as_they_come(prompts: IntArray) -> IntArray:

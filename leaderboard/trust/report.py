@@ -28,10 +28,11 @@ def as_json(found: Content) -> str:
 def as_text(found: Content) -> str:
     used = found["parameters"]
     named = [*used["subsets"], *used["groups"], None] if len(used["subsets"]) > 1 else [*used["subsets"]]
+    averaged = _averaged(found)
     parts = [_about(found)]
     for name in named:
         header = ("", ACCURACY.terminal, "interval", *(each.terminal for each in _COLUMNS), "ratings")
-        title = "Mean of the subsets" if name is None else printable(name)
+        title = f"Mean of {averaged}" if name is None else printable(name)
         parts.append(f"{title}, percent.\n" + "\n".join(aligned([header, *_rows(found, name)], {""})))
         header = ("", *(each.terminal for each in _WITH_ENDS))
         measures = aligned([header, *_measures(found, name)], {""})
@@ -41,6 +42,13 @@ def as_text(found: Content) -> str:
     if found["matrix"]:
         parts += _matrix(found, named)
     return "\n\n".join(parts)
+
+
+def _averaged(found: Content) -> str:
+    """The subsets of the average, named where some are left out."""
+    used = found["parameters"]
+    few = len(used["averaged"]) < len(used["subsets"])
+    return printable(", ".join(used["averaged"])) if few else "the subsets"
 
 
 def _about(found: Content) -> str:
@@ -112,7 +120,7 @@ def _p(name: str, value: float) -> str:
 
 def _matrix(content: Content, parts: Sequence[str | None]) -> Iterator[str]:
     for part in parts:
-        where = "mean of the subsets" if part is None else printable(part)
+        where = f"mean of {_averaged(content)}" if part is None else printable(part)
         for first, over, lines, measures in (
             ("protocol", "models", protocol_lines, OVER_MODELS),
             ("model", "protocols", model_lines, OVER_PROTOCOLS),

@@ -17,7 +17,6 @@ from leaderboard.snapshots.settings import LABELS, PEOPLE
 from leaderboard.trust.measures import (
     ACCURACY,
     AVERAGE,
-    COUNTS,
     MEASURES,
     OVER_MODELS,
     OVER_PROTOCOLS,
@@ -46,7 +45,7 @@ def lead_in(content: Content, part: str) -> Content | None:
 def verdict(content: Content, part: str = "") -> tuple[str, str]:
     """Which judge is right how often; and whether that is more than others, a baseline and people."""
     lead = lead_in(content, part)
-    subsets = len(content["parameters"]["subsets"])
+    subsets = len(content["parameters"]["averaged"])
     if lead is None:
         every = " of every subset" if subsets > 1 and part not in content["parameters"]["subsets"] else ""
         return f"No judge has rated pairs{every} with a right answer.", ""
@@ -219,14 +218,9 @@ def _plain(name: str) -> str:
 
 
 def figures_of(entry: Content, part: str = "") -> dict[str, Any]:
-    """The figures of a part: of all subsets together where it is empty. Counts are added."""
+    """The figures of a part: of the average where it is empty."""
     subsets = entry["subsets"]
-    if part in subsets or len(subsets) == 1:
-        return dict(subsets.get(part) or next(iter(subsets.values())))
-    sums = {each.key: sum(own.get(each.key, 0) for own in subsets.values()) for each in COUNTS}
-    if not part:
-        return {**sums, **entry["average"]}
-    return dict(entry["groups"].get(part, {}))
+    return dict(next(iter(subsets.values())) if len(subsets) == 1 else in_part(entry, part))
 
 
 def _column(measure: Measure) -> Column[Row]:
@@ -533,6 +527,8 @@ def notes(content: Content) -> Iterator[str]:
             "Until the study closes, right answers stay hidden from raters: this page shows judges alone, on "
             "subsets of 10 pairs or more."
         )
+    if left_out := [name for name in used["subsets"] if name not in used["averaged"]]:
+        yield f"No part of the average: {enumerated(left_out)}."
     of = "prompts" if "prompts" in used else "subsets"
     few = [name for name, n in used[of].items() if n < _FEW]
     if few:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from django.utils import timezone
@@ -14,7 +14,7 @@ from arena.models import Study
 from arena.people.rater_data import pseudonym
 from leaderboard.pages.rater_kinds.judge_facts import JudgeFacts, facts_of_judges
 from leaderboard.snapshots.reading import Choice, Opinions
-from leaderboard.snapshots.settings import PEOPLE
+from leaderboard.snapshots.settings import FEWEST_SEALED, PEOPLE
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.checks import FloatArray, IntArray
 from leaderboard.stats.gold import Judged, Rule
@@ -31,8 +31,6 @@ from leaderboard.trust.reading import (
     verdicts_of,
 )
 
-FEWEST_SEALED: Final = 10
-
 Told = TypeVar("Told")
 
 
@@ -40,8 +38,8 @@ Told = TypeVar("Told")
 class Asked:
     """What to compute: judges by slug (all if empty), the base judge, and how to count.
 
-    ``sealed``: only what raters may see before a study closes, which is judges alone, on subsets of
-    FEWEST_SEALED pairs or more.
+    ``without``: subsets that are no part of averages. ``sealed``: only what raters may see before a study
+    closes, which is judges alone, on subsets of FEWEST_SEALED pairs or more.
     """
 
     judges: tuple[str, ...] = ()
@@ -51,6 +49,7 @@ class Asked:
     matrix: bool = False
     level: float = 95.0
     rounds: int = ROUNDS
+    without: tuple[str, ...] = ()
     sealed: bool = False
 
 
@@ -91,6 +90,7 @@ class Trial:
         found = known.instances.asked(answered)
         if asked.sealed:
             found = found.with_at_least(FEWEST_SEALED)
+        found.check_left_out(asked.without)
         return cls(known, read, asked, found, tuple(choices))
 
     @cached_property
@@ -172,7 +172,8 @@ class Trial:
     @cached_property
     def averaged(self) -> list[int]:
         """The subsets of the average."""
-        return list(range(len(self.golds)))
+        names = self.instances.subsets
+        return [number for number, name in enumerate(names) if name not in self.asked.without]
 
     def by_part(self, told: Callable[[Sequence[int]], Told]) -> dict[str, Any]:
         """What is told of each subset, of each group, and of the average."""

@@ -49,6 +49,9 @@ class Command(ArenaCommand):
         parser.add_argument(
             "--as-published", metavar="llmbar", help="count as these tables do, instead of the last two"
         )
+        parser.add_argument(
+            "--without", default="", metavar="A,B,...", help="subsets that are no part of averages"
+        )
         parser.add_argument("--matrix", action="store_true", help="add the matrix of models and protocols")
         add_bootstrap_options(parser)
         parser.add_argument("--format", default="table", metavar="table|json", help="default: table")
@@ -88,4 +91,5 @@ def _asked(options: dict[str, Any]) -> Asked:
         matrix=options["matrix"],
         level=level,
         rounds=number(options, "rounds", int),
+        without=tuple(names(options["without"])),
     )

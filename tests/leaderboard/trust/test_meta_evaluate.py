@@ -100,6 +100,29 @@ def test_measures_that_come_or_go_have_another_form():
     ), "raise FORM in leaderboard/snapshots/canonical.py, and write both here"
 
 
+def test_subsets_that_are_no_part_of_averages(made):
+    """Their own figures stay; means, leads, differences, halves and sums are of the others."""
+    every, few = (found(made.study, "--matrix", *option) for option in ((), ("--without=hard",)))
+    assert (every["parameters"]["averaged"], few["parameters"]["averaged"]) == (["plain", "hard"], ["plain"])
+    for one, other in zip(every["judges"], few["judges"], strict=True):
+        assert other["subsets"] == one["subsets"]
+        assert (one["average"]["n"], other["average"]["n"]) == (4, 2)
+        assert other["average"].items() <= one["subsets"]["plain"].items()
+    assert few["lead"] == every["leads"]["plain"]
+    assert few["matrix"]["differences"][0]["subsets"] == ["plain"]
+    for rows in ("over_models", "over_protocols"):
+        for row in few["matrix"][rows]:
+            assert row["average"] == row["subsets"]["plain"]
+    text = run(made.study, "--without=hard")
+    assert "Mean of plain, percent." in text
+    for option, wrong in (
+        ("other", 'no subset is called "other"; there are: plain, hard'),
+        ("hard,plain", "no subset"),
+    ):
+        with pytest.raises(CommandError, match=wrong):
+            run(made.study, f"--without={option}")
+
+
 @pytest.mark.parametrize(
     ("option", "accuracy"),
     [("--unscored=wrong", 1 / 4), ("--ties=tie", 1 / 3), ("--as-published=llmbar", 1 / 4)],

@@ -104,6 +104,19 @@ def test_other_settings_are_computed(client, made):
     assert reply.json()["field"] == "unscorde"
 
 
+def test_subsets_that_are_no_part_of_the_average(client, made):
+    assert client.get(f"{API}?without=nothing").status_code == 404
+    query = "?without=tricky"
+    assert client.get(API + query).status_code == 202
+    while computing.compute_next(made.study.pk):
+        pass
+    assert client.get(API + query).json()["parameters"]["averaged"] == ["plain"]
+    shown = words(client.get(PAGE + query))
+    assert "12 rated pairs with a right answer on plain" in shown
+    assert "No part of the average: tricky." in shown
+    assert "average without tricky" in shown
+
+
 class TestWhileOpen:
     """Raters see judges alone, on subsets of ten pairs or more; operators see everything."""
 
@@ -121,6 +134,8 @@ class TestWhileOpen:
             assert "tricky" not in shown
             assert "Always" not in shown
         assert client.get("/api/v1/studies/small/tables/trust/").json()["content"] == found
+        hidden = client.get(f"{PAGE}?without=tricky")
+        assert hidden.status_code == 404, "small subsets are not named while people rate"
         refused = client.get(f"{PAGE}?gold=people")
         assert refused.status_code == 404
         assert "While people rate, only labels say which answer is right." in refused.content.decode()

@@ -24,7 +24,11 @@ def content(lead, *, people=None, subsets=1):
     if people:
         baselines.append({"baseline": "people", **entry(people)})
     return {
-        "parameters": {"gold": "labels", "subsets": dict.fromkeys(map(str, range(subsets)), 50)},
+        "parameters": {
+            "gold": "labels",
+            "subsets": dict.fromkeys(map(str, range(subsets)), 50),
+            "averaged": [*map(str, range(subsets))],
+        },
         "judges": [
             {
                 "judge": "one",
@@ -179,7 +183,13 @@ def test_the_headline_names_all_that_are_first_in_the_table(rights):
     [({"hard": 50}, ""), ({"hard": 9}, "Fewer than 30 prompts: "), (None, "")],
 )
 def test_few_prompts_are_few_whatever_they_have_of_pairs(prompts, said):
-    used = {"sealed": False, "subsets": {"hard": 50}, "ties_left_out": 0, "too_few_people": 0}
+    used = {
+        "sealed": False,
+        "subsets": {"hard": 50},
+        "averaged": ["hard", "easy"],
+        "ties_left_out": 0,
+        "too_few_people": 0,
+    }
     told = list(notes({"parameters": used | ({"prompts": prompts} if prompts else {})}))
     assert [each.startswith(said) for each in told] == ([True] if said else [])
     several = used | {"subsets": {"hard": 5, "easy": 50}}
@@ -197,7 +207,7 @@ def test_few_prompts_are_few_whatever_they_have_of_pairs(prompts, said):
     ],
 )
 def test_pairs_without_a_right_answer_and_why(tied, alone, why):
-    used = {"sealed": False, "subsets": {"hard": 50}, "least": 2}
+    used = {"sealed": False, "subsets": {"hard": 50}, "averaged": ["hard"], "least": 2}
     told = list(notes({"parameters": used | {"ties_left_out": tied, "too_few_people": alone}}))
     assert told == [f"People gave no right answer to {why}"]
 
