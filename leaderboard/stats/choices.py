@@ -20,9 +20,12 @@ LEVELS: Final = (50.0, 80.0, 90.0, 95.0, 99.0)
 
 COEFFICIENTS: Final = ("pearson", "spearman", "kendall")
 
+CLASS: Final = "class"
+"""Of ties: right answers can be ties, and are a class of their own."""
+
 RULES: Final[Mapping[str, tuple[str | None, ...]]] = {
-    "unscored": ("exclude", "wrong", "random"),
-    "ties": ("half", "tie"),
+    "unscored": ("exclude", "wrong", "random", "tie"),
+    "ties": ("half", "tie", CLASS),
     "as_published": (None, "llmbar"),
 }
 """How judges are held against right answers: the values of ``gold.Rule``, the usual one first."""

@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, LengthMismatchError, ParameterError
-from leaderboard.stats.choices import RULES
+from leaderboard.stats.choices import CLASS, RULES
 from leaderboard.stats.clustered_means import mean_of_coefficients, mean_of_shares
 from leaderboard.stats.coefficients import alpha, kappa, nominal_spread, unlike
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.resampling import check_seed, generator
-from leaderboard.stats.sums import added_up
+from leaderboard.stats.sums import added_up, ratio
 
 FIRST, TIE, SECOND = 1, 0, -1
 UNSCORED, NOT_ASKED = 8, 9
@@ -39,8 +39,9 @@ _GUESSES: Final = 20  # the purpose of the random stream
 class Rule:
     """How unscored replies and ties count.
 
-    ``unscored``: exclude, wrong, or random (a side drawn by lot). ``ties``: half, which gives a tie half a
-    point beside a side, or tie, where only a tie is right about a tie. ``as_published``: "llmbar" counts as
+    ``unscored``: exclude, wrong, random (a side drawn by lot), or tie. ``ties``: half, which gives a tie half
+    a point beside a side, tie, where only a tie is right about a tie, or class, which is tie with the figures
+    of three classes: precision, recall and F1. ``as_published``: "llmbar" counts as
     LLMBar's own tables: an unscored reply is wrong and agrees with another; a judge that scores each output
     alone gets half a point for a tie or an unscored reply, and never agrees with itself there.
     """
@@ -65,7 +66,9 @@ class GoldFigures(Result):
     ``accuracy_bounds``: if all unscored replies were wrong, or right. ``agreement``, ``alpha``: between the
     orders, None where no order was seen. ``both_right``: share of instances right in both orders.
     ``hedging``, ``unscored``: shares of replies asked. ``first``: share of what was shown first among
-    verdicts with a side. ``confusion``: replies by gold side and verdict.
+    verdicts with a side. ``precision``, ``recall``, ``f1``: macro-averages over the classes that are right
+    answers or verdicts, which are the places shown and ties, 0 where a class has none; None unless ties are a
+    class. ``confusion``: replies by gold side and verdict.
     """
 
     n: int
@@ -81,6 +84,9 @@ class GoldFigures(Result):
     unscored: float | None
     first: float | None
     kappa: float | None
+    precision: float | None
+    recall: float | None
+    f1: float | None
     confusion: Mapping[str, Mapping[str, int]]
 
 
@@ -110,7 +116,9 @@ class Judged:
 
     @cached_property
     def used(self) -> IntArray:
-        """The verdicts, with a random side for each unscored reply if the rule wants that."""
+        """The verdicts, with a tie or a random side for each unscored reply if the rule wants that."""
+        if self.rule.unscored == "tie" and not self.rule.as_published:
+            return np.where(self.verdicts == UNSCORED, TIE, self.verdicts)
         if self.rule.unscored != "random" or self.rule.as_published:
             return self.verdicts
         drawn = generator(self.rule.seed, _GUESSES, self.stream).integers(2, size=self.verdicts.shape)
@@ -162,12 +170,16 @@ class Judged:
 
     @cached_property
     def coefficients(self) -> dict[str, FloatArray]:
-        """What alpha between the orders and kappa with gold are computed from, by prompt."""
+        """What alpha between the orders, kappa with gold and macro-averages are computed from, by prompt."""
         told = is_scored(self.used)
         both = told.all(axis=0) & (not self.pointwise)
         gold = np.broadcast_to(self.gold, told.shape)
         kappas = [kappa_sums(*row) for row in zip(self.used, gold, told, strict=True)]
+        classes = told if self.rule.ties == CLASS and not self.rule.as_published else np.zeros_like(told)
+        shown = np.array([[1], [-1]])  # which side is called the first follows the order shown
+        sums = class_sums(shown * self.used, shown * gold, classes)
         found = {"alpha": alpha_sums(counted(self.used)) * both, "kappa": np.sum(kappas, axis=0)}
+        found |= dict.fromkeys(("precision", "recall", "f1"), sums)
         return {name: self.by_prompt(sums) for name, sums in found.items()}
 
     def right_throughout(self, orders: BoolArray) -> FloatArray:
@@ -261,7 +273,40 @@ def kappa_of(sums: FloatArray) -> FloatArray:
     return kappa(sums[0], sums[1], sums[2:5], sums[5:8])
 
 
-COEFFICIENTS: Final[Mapping[str, Coefficient]] = {"alpha": alpha_of, "kappa": kappa_of}
+def class_sums(verdicts: IntArray, gold: IntArray, counts: BoolArray) -> FloatArray:
+    """What each instance adds to the verdicts, and to those of each right answer and verdict (10, n)."""
+    cells = [(gold == right) & (verdicts == said) for right in _VALUES for said in _VALUES]
+    return np.stack([(each & counts).sum(axis=0) for each in (counts, *cells)]).astype(np.float64)
+
+
+def _macro(sums: FloatArray, share: Callable[[FloatArray, FloatArray, FloatArray], FloatArray]) -> FloatArray:
+    """The mean share over the classes that are right answers or verdicts; NaN without any."""
+    cells = sums[1:].reshape(3, 3, -1)
+    hit, right, said = np.einsum("iin->in", cells), cells.sum(axis=1), cells.sum(axis=0)
+    there = right + said > 0
+    shares = np.where(there, np.nan_to_num(share(hit, right, said)), 0.0)
+    return ratio(shares.sum(axis=0), there.sum(axis=0).astype(np.float64))
+
+
+def precision_of(sums: FloatArray) -> FloatArray:
+    return _macro(sums, lambda hit, right, said: ratio(hit, said))
+
+
+def recall_of(sums: FloatArray) -> FloatArray:
+    return _macro(sums, lambda hit, right, said: ratio(hit, right))
+
+
+def f1_of(sums: FloatArray) -> FloatArray:
+    return _macro(sums, lambda hit, right, said: ratio(2.0 * hit, right + said))
+
+
+COEFFICIENTS: Final[Mapping[str, Coefficient]] = {
+    "alpha": alpha_of,
+    "kappa": kappa_of,
+    "precision": precision_of,
+    "recall": recall_of,
+    "f1": f1_of,
+}
 
 
 def intervals(judged: Sequence[Judged], level: float) -> dict[str, float | None]:

@@ -68,7 +68,7 @@ def chance(golds: Sequence[IntArray], rule: Rule, level: float) -> Chance:
     if not golds or 0 in n:
         return Chance(sum(n), None, None, None)
     sided = [int((gold != TIE).sum()) for gold in golds]
-    on_ties = 0.0 if rule.ties == "tie" else 0.5
+    on_ties = 0.5 if rule.ties == "half" else 0.0
     fixed = sum(on_ties * (each - own) / each for each, own in zip(n, sided, strict=True)) / len(n)
     own = sum(own / each / 2.0 for each, own in zip(n, sided, strict=True)) / len(n)
     tail = 0.5 - level / 200.0
@@ -84,6 +84,12 @@ def chance(golds: Sequence[IntArray], rule: Rule, level: float) -> Chance:
 def _quantile(p: float, n: int) -> float:
     """Of the binomial distribution of n fair trials."""
     return float(np.ceil(bdtrik(p, n, 0.5))) if n else 0.0
+
+
+def is_tied(counts: IntArray) -> BoolArray:
+    """Where ties are the commonest verdict alone, from ``gold.counted``."""
+    ties, sides = counts[:, 1], np.delete(counts, 1, axis=1)
+    return np.asarray(ties > sides.max(axis=1))
 
 
 def majority(counts: IntArray) -> IntArray:

@@ -17,8 +17,16 @@ from arena.models import Study
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.declarations import OnDemand
 from leaderboard.snapshots.reading import Opinions
-from leaderboard.snapshots.settings import LABELS, PEOPLE, Scope, TrustSetting, parse_for_trust, subsets_in
+from leaderboard.snapshots.settings import (
+    LABELS,
+    PEOPLE,
+    Scope,
+    TrustSetting,
+    parse_for_trust,
+    subsets_in,
+)
 from leaderboard.stats.bootstrap import ROUNDS
+from leaderboard.stats.choices import CLASS
 from leaderboard.stats.clustered_means import mean_of_shares
 from leaderboard.stats.gold import Judged, Part, Rule, intervals, share_of
 from leaderboard.stats.gold_baselines import BASELINES, AmongPeople, chance, mean_of_people
@@ -70,16 +78,20 @@ def trust(known: Known, read: Opinions, asked: Asked) -> dict[str, Any]:
 def trust_table(study: Study, read: Opinions, setting: TrustSetting, method: Method) -> Table:
     """The table of a page. Its key ``nothing`` says why it is empty."""
     try:
-        return known_table(Known.of(study, read, Gold(setting.gold)), read, setting, method)
+        return known_table(Known.of(study, read, _gold(setting)), read, setting, method)
     except NothingToJudgeError as error:
         return _table({"nothing": str(error)}, setting)
+
+
+def _gold(setting: TrustSetting) -> Gold:
+    return Gold(setting.gold, ties=setting.ties == CLASS)
 
 
 def known_table(known: Known, read: Opinions, setting: TrustSetting, method: Method) -> Table:
     """The same; a judge must have rated a pair with a right answer."""
     asked = Asked(
         base=setting.base,
-        gold=Gold(setting.gold),
+        gold=_gold(setting),
         rule=Rule(setting.unscored, setting.ties, setting.published or None, method.seed),
         matrix=True,
         level=method.interval,

@@ -33,7 +33,7 @@ from leaderboard.pages.format import counted, percent, share_points
 from leaderboard.pages.units import COEFFICIENT, SHARE, Estimate
 from leaderboard.snapshots.canonical import Content
 from leaderboard.trust import table
-from leaderboard.trust.measures import AVERAGE, BASE, OPTIMUM, Measure
+from leaderboard.trust.measures import BASE, BEST_PROTOCOL, MEAN_OF_PROTOCOLS, Measure
 from leaderboard.trust.table import RIGHT, CellOf, Line, Row, bins
 
 _ROOM = 3.0
@@ -147,7 +147,7 @@ _APART: Final = 0.36
 def base_and_others(found: Sequence[Line]) -> Figure:
     """Average and best of models by their base: a model above the line gains."""
     series = []
-    for number, each in enumerate((AVERAGE, OPTIMUM)):
+    for number, each in enumerate((MEAN_OF_PROTOCOLS, BEST_PROTOCOL)):
         colour, symbol = series_look(number)
         known = [line for line in found if each.estimate(line.figures).value is not None]
         values = [each.estimate(line.figures).times(100) for line in known]
@@ -177,7 +177,7 @@ def base_and_others(found: Sequence[Line]) -> Figure:
 def _called(line: Line) -> Figure:
     """The name of a model between its two dots."""
     own = line.figures
-    place = {"x": 100 * own[BASE.key], "y": 50 * (own[AVERAGE.key] + own[OPTIMUM.key])}
+    place = {"x": 100 * own[BASE.key], "y": 50 * (own[MEAN_OF_PROTOCOLS.key] + own[BEST_PROTOCOL.key])}
     side = {"xanchor": "right", "xshift": -10}
     return place | side | {"text": label(line.name), "showarrow": False}
 

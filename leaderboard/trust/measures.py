@@ -129,6 +129,21 @@ MEASURES: Final = (
         terminal="kappa",
         sealed=False,
     ),
+    *(
+        Measure(
+            key,
+            COEFFICIENT,
+            label,
+            help=f"{meaning}, on average over both sides and ties, where ties are a class.",
+            terminal=label if key == "f1" else "",
+            sealed=False,
+        )
+        for key, label, meaning in (
+            ("precision", "Macro precision", "Share of verdicts that are right"),
+            ("recall", "Macro recall", "Share of right answers that are found"),
+            ("f1", "Macro F1", "Harmonic mean of precision and recall"),
+        )
+    ),
     Measure(
         "first",
         SHARE,
@@ -161,14 +176,16 @@ CERTAIN: Final = {end for each in MEASURES if each.by_rule for end in each.keys[
 
 
 BASE: Final = Measure("base", SHARE, "Base", terminal="base")
-AVERAGE: Final = Measure("average", SHARE, "Average", terminal="average")
-OPTIMUM: Final = Measure("optimum", SHARE, "Best", terminal="best")
-STRONG: Final = Measure("strong", SHARE, "Stronger models", terminal="stronger")
-WEAK: Final = Measure("weak", SHARE, "Weaker models", terminal="weaker")
+MEAN_OF_MODELS: Final = Measure("average", SHARE, "Average over models", terminal="average")
+BEST_MODEL: Final = Measure("optimum", SHARE, "Best model", terminal="best")
+MEAN_OF_PROTOCOLS: Final = Measure("average", SHARE, "Average over protocols", terminal="average")
+BEST_PROTOCOL: Final = Measure("optimum", SHARE, "Best protocol but the base", terminal="best")
+STRONG: Final = Measure("strong", SHARE, "Stronger half of models", terminal="stronger")
+WEAK: Final = Measure("weak", SHARE, "Weaker half of models", terminal="weaker")
 SELF_AGREEMENT: Final = Measure("alpha", COEFFICIENT, "Alpha between orders", terminal="alpha")
 OVER_MODELS: Final = (
-    AVERAGE,
-    OPTIMUM,
+    MEAN_OF_MODELS,
+    BEST_MODEL,
     Measure("difference", POINTS, "More than the base", terminal="over base"),
     Measure("p_adjusted", P, "p (Holm)", terminal="p (Holm)"),
     STRONG,
@@ -177,9 +194,9 @@ OVER_MODELS: Final = (
 )
 OVER_PROTOCOLS: Final = (
     BASE,
-    AVERAGE,
-    OPTIMUM,
-    Measure("gain", POINTS, "Best, more than the base", terminal="gain"),
+    MEAN_OF_PROTOCOLS,
+    BEST_PROTOCOL,
+    Measure("gain", POINTS, "Best other protocol, more than the base", terminal="gain"),
     SELF_AGREEMENT,
 )
 """What is told of a protocol over models, and of a model over protocols."""

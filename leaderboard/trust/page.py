@@ -43,8 +43,18 @@ from leaderboard.snapshots.settings import (
     subsets_of,
 )
 from leaderboard.snapshots.stored import Stored
+from leaderboard.stats.choices import CLASS
 from leaderboard.trust import figure, table, tags
-from leaderboard.trust.measures import AVERAGE, BASE, OPTIMUM, SELF_AGREEMENT, STRONG, WEAK
+from leaderboard.trust.measures import (
+    BASE,
+    BEST_MODEL,
+    BEST_PROTOCOL,
+    MEAN_OF_MODELS,
+    MEAN_OF_PROTOCOLS,
+    SELF_AGREEMENT,
+    STRONG,
+    WEAK,
+)
 from leaderboard.trust.table import NAME, RIGHT, USUAL, Price, Row
 
 _PER: Final = 1000
@@ -53,13 +63,13 @@ _USUAL: Final = (NAME, RIGHT, *USUAL)
 _SWITCHES: Final[Mapping[str, tuple[str, str, Mapping[str, str]]]] = {
     "unscored": (
         "Replies without a rating",
-        "Left out, counted as wrong, or given a random side.",
-        {"exclude": "Left out", "wrong": "Wrong", "random": "At random"},
+        "Left out, counted as wrong, given a random side, or taken as ties.",
+        {"exclude": "Left out", "wrong": "Wrong", "random": "At random", "tie": "Ties"},
     ),
     "ties": (
         "Ties",
-        "A tie beside a side is half right, or wrong.",
-        {"half": "Half right", "tie": "Wrong"},
+        "A tie beside a side is half right, or wrong. Their own class: also right where most people say tie.",
+        {"half": "Half right", "tie": "Wrong", CLASS: "Their own class"},
     ),
     "published": (
         "Counting rule",
@@ -440,8 +450,8 @@ class TrustPage(Computed):
     def _over_others(self, content: Content) -> Iterator[Panel]:
         """Protocols over models and models over protocols: averages, bests and self-agreement."""
         base, where = content["matrix"]["base"], f" {self.part}." if self.part else ""
-        protocols = table.known_lines(table.protocol_lines(content, self.part), AVERAGE)
-        models = table.known_lines(table.model_lines(content, self.part), AVERAGE)
+        protocols = table.known_lines(table.protocol_lines(content, self.part), MEAN_OF_MODELS)
+        models = table.known_lines(table.model_lines(content, self.part), MEAN_OF_PROTOCOLS)
         prompts = f"Lines are {self.level:g}% intervals for other prompts, with the same judges."
         best = "The best of several is partly luck, and so too high."
         fewer = " In brackets: those asked of fewer, whose averages do not compare."
@@ -455,7 +465,7 @@ class TrustPage(Computed):
                 + (fewer if len({line.others for line in protocols}) > 1 else "")
                 + self._ranks("protocols", ("average", "optimum")),
                 lambda: table.protocols_table(content),
-                draw=lambda: figure.by_measure(protocols, (AVERAGE, OPTIMUM), base, "Right (%)"),
+                draw=lambda: figure.by_measure(protocols, (MEAN_OF_MODELS, BEST_MODEL), base, "Right (%)"),
                 height=step(len(protocols) * 1.8 + 6),
             )
         if any(line.others > 1 for line in models):
@@ -466,10 +476,10 @@ class TrustPage(Computed):
                 f"Right on average over protocols, and by the best {others}.{where} {best} {prompts}"
                 + (fewer if len({line.others for line in models}) > 1 else ""),
                 lambda: table.models_table(content),
-                draw=lambda: figure.by_measure(models, (AVERAGE, OPTIMUM), None, "Right (%)"),
+                draw=lambda: figure.by_measure(models, (MEAN_OF_PROTOCOLS, BEST_PROTOCOL), None, "Right (%)"),
                 height=step(len(models) * 1.8 + 6),
             )
-        based = table.known_lines(models, BASE, OPTIMUM)
+        based = table.known_lines(models, BASE, BEST_PROTOCOL)
         if len(based) > 1:
             yield self.make_panel(
                 "base",

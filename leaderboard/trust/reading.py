@@ -17,7 +17,7 @@ from leaderboard.snapshots.rows import Rows
 from leaderboard.snapshots.settings import LABELS, PEOPLE
 from leaderboard.stats.checks import IntArray
 from leaderboard.stats.gold import FIRST, NOT_ASKED, SECOND, TIE, UNSCORED, counted, is_scored
-from leaderboard.stats.gold_baselines import majority
+from leaderboard.stats.gold_baselines import is_tied, majority
 
 WITHOUT_SUBSET: Final = "all"
 """What a subset is called whose prompts name none."""
@@ -34,11 +34,13 @@ class NothingToJudgeError(ValueError):
 class Gold:
     """Where right answers come from: LABELS, or the majority of PEOPLE or of a ``group:NAME``.
 
-    Such a majority needs ``least`` people; pairs where it is a tie, or where there is none, are left out.
+    Such a majority needs ``least`` people. Pairs without one are left out, and those where it is a tie unless
+    ``ties`` are right answers as well.
     """
 
     source: str = LABELS
     least: int = 2
+    ties: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,8 +183,9 @@ def held_by(read: Opinions, gold: Gold, pairs: IntArray) -> tuple[IntArray, int,
     counts = counted(of_people(read, ids, pairs)[0])
     each, found = counts.sum(axis=1), majority(counts)
     enough = each >= gold.least
-    tied, too_few = enough & (found == TIE), (each > 0) & ~enough
-    return np.where(enough & (found != TIE), found, NO_GOLD), int(tied.sum()), int(too_few.sum())
+    held = enough & ((found != TIE) | (is_tied(counts) & gold.ties))
+    tied, too_few = enough & ~held, (each > 0) & ~enough
+    return np.where(held, found, NO_GOLD), int(tied.sum()), int(too_few.sum())
 
 
 def people_of(read: Opinions, source: str) -> frozenset[int]:

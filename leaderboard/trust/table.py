@@ -14,9 +14,10 @@ from leaderboard.pages.units import COEFFICIENT, COUNT, POINTS, SHARE, WHOLE, Ce
 from leaderboard.pages.wording import enumerated
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import LABELS, PEOPLE
+from leaderboard.stats.choices import CLASS
 from leaderboard.trust.measures import (
     ACCURACY,
-    AVERAGE,
+    MEAN_OF_MODELS,
     MEASURES,
     OVER_MODELS,
     OVER_PROTOCOLS,
@@ -149,7 +150,7 @@ def chance(content: Content, part: str = "") -> float | None:
         if each["baseline"] == "random":
             share: float | None = figures_of(each, part)["accuracy"]
             return share
-    return None if content["parameters"].get("ties") == "tie" else HALF
+    return None if content["parameters"].get("ties", "half") != "half" else HALF
 
 
 def _points(share: float | None) -> str:
@@ -410,7 +411,7 @@ def _ordered(found: Iterable[Line]) -> list[Line]:
     """Averages over fewer others do not compare, so they come later; those without one come last."""
 
     def place(line: Line) -> tuple[bool, int, float]:
-        average = line.figures[AVERAGE.key]
+        average = line.figures[MEAN_OF_MODELS.key]
         return average is None, -line.others, -(average or 0.0)
 
     return sorted(found, key=place)
@@ -537,8 +538,9 @@ def notes(content: Content) -> Iterator[str]:
         yield f"Fewer than {_FEW} {what}{where}: take the numbers as a hint."
     if used["ties_left_out"] or used["too_few_people"]:
         tied, alone = used["ties_left_out"], used["too_few_people"]
+        divided = "they were divided" if used["ties"] == CLASS else "most said tie or they were divided"
         reasons = [
-            (tied, f"most said tie or they were divided on {tied:,}"),
+            (tied, f"{divided} on {tied:,}"),
             (alone, f"fewer than {used['least']} rated {alone:,}"),
         ]
         why = enumerated([reason for number, reason in reasons if number])

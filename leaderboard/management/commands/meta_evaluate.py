@@ -7,6 +7,7 @@ from arena.management.command import ArenaCommand
 from leaderboard.snapshots.reading import opinions
 from leaderboard.snapshots.settings import LABELS, PEOPLE
 from leaderboard.stats.checks import ParameterError, check_level
+from leaderboard.stats.choices import CLASS
 from leaderboard.stats.gold import Rule
 from leaderboard.terminal.options import FORMATS, add_bootstrap_options, choice, names, number, study_named
 from leaderboard.trust.content import trust
@@ -37,14 +38,15 @@ class Command(ArenaCommand):
         parser.add_argument(
             "--unscored",
             default="exclude",
-            metavar="exclude|wrong|random",
-            help="replies without a rating: left out, wrong, or a random side (default: exclude)",
+            metavar="exclude|wrong|random|tie",
+            help="replies without a rating: left out, wrong, a random side, or a tie (default: exclude)",
         )
         parser.add_argument(
             "--ties",
             default="half",
-            metavar="half|tie",
-            help="half: a tie is half right beside a side; tie: it is wrong (default: half)",
+            metavar="half|tie|class",
+            help="half: a tie is half right beside a side; tie: it is wrong; class: also, it is right where "
+            "most people say tie (default: half)",
         )
         parser.add_argument(
             "--as-published", metavar="llmbar", help="count as these tables do, instead of the last two"
@@ -86,7 +88,7 @@ def _asked(options: dict[str, Any]) -> Asked:
     return Asked(
         judges=tuple(names(options["judges"])),
         base=options["base"],
-        gold=Gold(gold, least),
+        gold=Gold(gold, least, ties=options["ties"] == CLASS),
         rule=rule,
         matrix=options["matrix"],
         level=level,

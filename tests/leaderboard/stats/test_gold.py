@@ -11,7 +11,10 @@ from statsmodels.stats.inter_rater import cohens_kappa
 from leaderboard.stats.checks import LengthMismatchError, ParameterError
 from leaderboard.stats.clustered_means import mean_of_coefficients
 from leaderboard.stats.gold import (
+    FIRST,
     NOT_ASKED,
+    SECOND,
+    TIE,
     UNSCORED,
     Judged,
     Rule,
@@ -22,6 +25,7 @@ from leaderboard.stats.gold import (
     kappa_of,
     kappa_sums,
 )
+from leaderboard.stats.gold_baselines import is_tied
 
 SAID = st.sampled_from((1, 0, -1, UNSCORED, NOT_ASKED))
 
@@ -138,6 +142,33 @@ def test_kappa_is_cohens(pairs):
         assert found is None
     else:
         assert found == pytest.approx(cohens_kappa(np.array(table), return_results=False), abs=1e-12)
+
+
+def test_ties_as_a_class_by_hand():
+    """Right are 1 1 2 and a tie, said are 1 2 2 and nothing, which counts as a tie."""
+    gold = np.array([FIRST, FIRST, SECOND, TIE])
+    said = np.array([[FIRST, SECOND, SECOND, UNSCORED], [NOT_ASKED] * 4])
+    found = Judged(gold, said, Rule(unscored="tie", ties="class")).figures()
+    # The first: 1 of 1 and 1 of 2; the second: 1 of 2 and 1 of 1; ties: 1 of 1 and 1 of 1.
+    assert (found.accuracy, found.precision, found.recall) == (
+        0.75,
+        pytest.approx(5 / 6),
+        pytest.approx(5 / 6),
+    )
+    assert found.f1 == pytest.approx((2 / 3 + 2 / 3 + 1) / 3)
+    swapped = Judged(
+        -gold, np.array([said[1], np.where(said[0] == UNSCORED, UNSCORED, -said[0])]), Rule("tie", "class")
+    )
+    assert swapped.figures().f1 == found.f1, "classes are the places shown"
+    left_out = Judged(gold, said, Rule(ties="class")).figures()
+    assert (left_out.accuracy, left_out.recall) == (pytest.approx(2 / 3), pytest.approx((1 / 2 + 1) / 2))
+    assert Judged(gold, said).figures().f1 is None
+    assert is_tied(np.array([[1, 2, 1], [1, 1, 1], [0, 1, 1], [0, 0, 2]])).tolist() == [
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 @given(judged(unscored=("exclude", "wrong", "random"), ties=("half", "tie")))

@@ -72,8 +72,12 @@ def test_tables_figures_columns_and_parts(client, made):
     (cell,) = [row for row in records(client, f"{PAGE}tables/matrix.csv") if row["Protocol"] == "CoT"]
     assert cell["Base"] == "good"
     (own,) = [row for row in records(client, f"{PAGE}tables/models.csv") if row["Pairs of"] == "tricky"]
-    assert (own["Protocols"], own["Base (%)"], own["Best (%)"]) == ("2", "100.0", "66.6667")
-    assert own["Best, more than the base (points)"] == "-33.3333"
+    assert (own["Protocols"], own["Base (%)"], own["Best protocol but the base (%)"]) == (
+        "2",
+        "100.0",
+        "66.6667",
+    )
+    assert own["Best other protocol, more than the base (points)"] == "-33.3333"
     panels = [panel.slug for panel in client.get(PAGE).context["page"].panels]
     assert panels == ["matrix", "models", "self-models", "difficulty", "judges"], "there is a single model"
     for name in ("judges", "matrix", "difficulty", "models", "self-models"):

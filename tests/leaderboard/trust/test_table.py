@@ -207,7 +207,7 @@ def test_few_prompts_are_few_whatever_they_have_of_pairs(prompts, said):
     ],
 )
 def test_pairs_without_a_right_answer_and_why(tied, alone, why):
-    used = {"sealed": False, "subsets": {"hard": 50}, "averaged": ["hard"], "least": 2}
+    used = {"sealed": False, "subsets": {"hard": 50}, "averaged": ["hard"], "least": 2, "ties": "half"}
     told = list(notes({"parameters": used | {"ties_left_out": tied, "too_few_people": alone}}))
     assert told == [f"People gave no right answer to {why}"]
 
