@@ -228,8 +228,10 @@ def legend_name(name: str) -> str:
 
 
 def wrapped(name: str, longest: int = _LINE) -> str:
-    lines = textwrap.wrap(" ".join(name.split()), longest, max_lines=_LINES, placeholder=" …") or [""]
-    return "<br>".join(label(line, longest) for line in lines)
+    """On several lines, which a long word with underscores breaks after these."""
+    words = (word if len(word) <= longest else word.replace("_", "_ ") for word in name.split())
+    lines = textwrap.wrap(" ".join(words), longest, max_lines=_LINES, placeholder=" …") or [""]
+    return "<br>".join(label(line.replace("_ ", "_"), longest) for line in lines)
 
 
 def kinds_axis(names: Sequence[str]) -> Figure:

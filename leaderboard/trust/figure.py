@@ -167,18 +167,20 @@ def base_and_others(found: Sequence[Line]) -> Figure:
         xaxis=axis | {"title": title("Right by the base protocol (%)")},
         yaxis=axis | {"title": title("Right by others (%)")},
         shapes=[dashed(x0=low, y0=low, x1=high, y1=high)],
-        annotations=[_called(line) for line in found] if len(found) <= MOST_ON_A_PHONE else [],
+        annotations=[_called(line, (low + high) / 2) for line in found]
+        if len(found) <= MOST_ON_A_PHONE
+        else [],
         **legend(len(series)),
         margin={"l": 10, "r": 10, "t": 40, "b": 40},
     )
     return {"data": series, "layout": drawn_on}
 
 
-def _called(line: Line) -> Figure:
-    """The name of a model between its two dots."""
+def _called(line: Line, middle: float) -> Figure:
+    """The name of a model between its two dots, on the side with room."""
     own = line.figures
     place = {"x": 100 * own[BASE.key], "y": 50 * (own[MEAN_OF_PROTOCOLS.key] + own[BEST_PROTOCOL.key])}
-    side = {"xanchor": "right", "xshift": -10}
+    side = {"xanchor": "left", "xshift": 10} if place["x"] < middle else {"xanchor": "right", "xshift": -10}
     return place | side | {"text": label(line.name), "showarrow": False}
 
 

@@ -410,6 +410,15 @@ class TrustPage(Computed):
     def _matrix(self, content: Content) -> Iterator[Panel]:
         yield from self._cells(content)
         yield from self._over_others(content)
+        if len(content["matrix"]["best"]) > 1 and len(content["judges"]) > 1:
+            base = content["matrix"]["base"]
+            beside = f", beside its model asked by {base}" if base else ""
+            yield self.make_panel(
+                "best",
+                "The best judge of each subset",
+                f"Right most often{beside}. The best of several is partly luck, and so too high.",
+                table.best_table(content),
+            )
         if ranked := table.correlations_table(content):
             drawn = figure.rank_correlations(content)
             yield self.make_panel(

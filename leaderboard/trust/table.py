@@ -454,6 +454,19 @@ def _line_column(measure: Measure) -> Column[Line]:
     return measure.column(lambda line: line.figures)
 
 
+def best_table(content: Content) -> DataTable:
+    """The judge that is right most often on each subset."""
+    named = {each["judge"]: each["label"] for each in content["judges"]}
+    columns: list[Column[Content]] = [
+        Column("Subset", "subset"),
+        Column("Judge", lambda each: named[each["judge"]]),
+        Column("Right (%)", "accuracy", SHARE),
+        Column("Base judge", lambda each: named.get(each["base"], "")),
+        Column("Base (%)", "base_accuracy", SHARE),
+    ]
+    return DataTable.of("Best judge of each subset", columns, content["matrix"]["best"])
+
+
 _CORRELATIONS: Final[Sequence[Column[Content]]] = (
     Column("Of", lambda each: f"{each['one']} and {each['other']}"),
     Column("Over", "over"),

@@ -15,8 +15,8 @@ from tests.leaderboard.stats.llmbar_raw import MODELS, PROTOCOLS, SUBSETS, Files
 SIDES = {"1": 1, "2": -1, None: UNSCORED}
 LLMBAR = Rule(as_published="llmbar")
 
-# Natural accuracy and agreement, Neighbor accuracy and agreement: Tables 2 and 11 for GPT-4, 5 for ChatGPT, 8
-# for PaLM2. Their "Vanilla" is Vanilla_NoRules.
+# Natural accuracy and agreement, Neighbor accuracy and agreement: Tables 2, 11 and 13 for GPT-4, 5 for
+# ChatGPT, 8 for PaLM2. Their "Vanilla" is Vanilla_NoRules.
 PRINTED = {
     ("gpt-4", "Vanilla_NoRules"): (93.5, 97.0, 64.2, 89.6),
     ("gpt-4", "Vanilla"): (95.5, 95.0, 78.7, 93.3),
@@ -31,6 +31,8 @@ PRINTED = {
     ("gpt-4", "Rating_Metrics"): (93.5, 93.0, 82.8, 86.6),
     ("gpt-4", "Rating_Reference"): (94.0, 94.0, 80.2, 81.3),
     ("gpt-4", "Rating_Metrics_Reference"): (94.0, 92.0, 85.1, 91.0),
+    ("gpt-4", "Vanilla_1shot"): (94.0, 96.0, 81.7, 91.8),
+    ("gpt-4", "Vanilla_2shot"): (93.0, 98.0, 81.0, 90.3),
     ("palm2", "Vanilla_NoRules"): (82.0, 84.0, 51.1, 70.9),
     ("palm2", "CoT"): (73.0, 64.0, 51.5, 49.3),
     ("palm2", "Metrics_Reference"): (86.5, 85.0, 69.8, 72.4),

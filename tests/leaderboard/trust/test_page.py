@@ -79,7 +79,16 @@ def test_tables_figures_columns_and_parts(client, made):
     )
     assert own["Best other protocol, more than the base (points)"] == "-33.3333"
     panels = [panel.slug for panel in client.get(PAGE).context["page"].panels]
-    assert panels == ["matrix", "models", "self-models", "difficulty", "judges"], "there is a single model"
+    assert panels == ["matrix", "models", "self-models", "best", "difficulty", "judges"], (
+        "there is a single model"
+    )
+    (best, _) = records(client, f"{PAGE}tables/best.csv")
+    assert (best["Subset"], best["Judge"], best["Right (%)"], best["Base judge"]) == (
+        "plain",
+        "good",
+        "100.0",
+        "",
+    )
     for name in ("judges", "matrix", "difficulty", "models", "self-models"):
         assert client.get(f"{PAGE}figures/{name}.json").status_code == 200, name
     every = words(client.get(f"{PAGE}?columns=all&sort=price&subset=tricky"))
@@ -119,6 +128,47 @@ def test_subsets_that_are_no_part_of_the_average(client, made):
     assert "12 rated pairs with a right answer on plain" in shown
     assert "No part of the average: tricky." in shown
     assert "average without tricky" in shown
+
+
+def test_sections_of_several_models_and_protocols(client, rounds):
+    made = Judging()
+    for number in range(12):
+        made.pair("first", ("plain", "case/one", "case/two")[number % 3])
+    said = {
+        "vanilla": ("112111211121", "121221112212", "212212221122"),
+        "cot": ("111211121112", "122112121221", "221221212212"),
+    }
+    for protocol, verdicts in said.items():
+        for model, own in zip("MNO", verdicts, strict=True):
+            made.judge(f"{model}-{protocol}", own, own[::-1], model=model, protocol=protocol)
+    made.judge("M-swap", "12" * 6, "12" * 6, model="M", protocol="swap")
+    made.publish(slug="grid")
+    address = "/studies/grid/trust/"
+    page = client.get(address)
+    panels = {panel.slug: panel for panel in page.context["page"].panels}
+    assert list(panels) == [
+        *("matrix", "protocols", "models", "base", "halves", "self-protocols", "self-models", "best"),
+        *("correlations", "difficulty", "judges"),
+    ]
+    for slug, panel in panels.items():
+        assert client.get(panel.csv_url).status_code == 200
+        assert not panel.has_figure or client.get(panel.figure_url).status_code == 200, slug
+    assert "Correlation of ranks over models: base and average Spearman" in panels["base"].note
+    drawn = client.get(f"{address}figures/correlations.json").json()
+    assert drawn["layout"]["xaxis"]["ticktext"] == ["case", "case/one", "case/two", "plain"]
+    (cells,) = (trace["z"] for trace in drawn["data"])
+    assert (cells[0][3], cells[0][1]) == (cells[3][0], None), "a group does not compare with its own subsets"
+    names = client.get(f"{address}figures/protocols.json").json()["layout"]["yaxis"]["ticktext"]
+    assert {"vanilla (base)", "swap (1/3)"} < set(names)
+    assert names[-1] == "swap (1/3)"
+    part = client.get(f"{address}?subset=case").context["page"]
+    assert "Correlation" not in part.panel("base").note
+    (own,) = [
+        each for each in part.panel("matrix").table.items if (each.model, each.protocol) == ("M", "cot")
+    ]
+    rows = records(client, f"{address}tables/judges.csv")
+    (wanted,) = [row for row in rows if (row["Judge"], row["Pairs of"]) == ("M-cot", "case")]
+    assert round(100 * own.accuracy, 4) == float(wanted["Right (%)"])
 
 
 class TestWhileOpen:
