@@ -337,10 +337,10 @@ class TestPlan:
         plan = plan_from_assumptions(61.4, raters=raters, ties=0.167, correlation=0.253)
         told = [
             difference(study.games(ties=True), 0, 1, Method()).ends(95)[0] > 0
-            for seed in range(200)
+            for seed in range(100)
             for study in [eight_points(plan.need.prompts, (1040, 960), raters=raters, seed=seed)]
         ]
-        assert 0.73 < np.mean(told) < 0.87
+        assert 0.7 < np.mean(told) < 0.9  # 0.8, and 2.5 standard errors
 
     def test_the_prompts_at_hand_count(self):
         study = make_study(100, raters=2)
