@@ -27,6 +27,7 @@ from leaderboard.stats.checks import (
     check_level,
     whole_number,
 )
+from leaderboard.stats.clustered_means import sum_error, sums
 from leaderboard.stats.games import Games
 from leaderboard.stats.head_to_head import difference
 from leaderboard.stats.intervals import student_reach
@@ -160,7 +161,7 @@ def measured(games: Games, rater: IntArray | None, first: int, second: int) -> E
     moved = (POINTS_PER_UNIT * FittedTable.of(table).influence(first, second))[found.of_game]
     opinions = _Opinions.of(prompt, table.pair_of_outcome[found.of_game], rater, moved)
     total = float(apart.standard_error or 0.0) ** 2
-    found_total = float((np.bincount(prompt, moved) ** 2).sum()) * prompts / (prompts - 1)
+    found_total = float(sum_error(sums(prompt, moved)) ** 2)
     known = total <= found_total * (1.0 + 1e-6)
     within = opinions.within() if known else None
     if within is None:

@@ -11,6 +11,7 @@ from arena.rating.pace import FLOOR
 from leaderboard.stats import coefficients
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, ParameterError
 from leaderboard.stats.clustered_means import Estimate, share_over_prompts
+from leaderboard.stats.descriptive import describe
 from leaderboard.stats.plain_values import plain
 from leaderboard.stats.shares import Share, wilson_share
 from leaderboard.stats.sums import ratio
@@ -113,11 +114,9 @@ def speed(seconds: npt.ArrayLike, floor: float = FLOOR, level: float = 95.0) -> 
     """Speed from the seconds of each comparison; NaN where they are not known."""
     known = np.asarray(seconds, dtype=np.float64)
     known = known[np.isfinite(known)]
-    if not len(known):
-        return Speed(0, None, None, None, floor, Share(0, 0))
-    lower, median, upper = (float(each) for each in np.percentile(known, (25, 50, 75)))
     below = wilson_share(int((known < floor).sum()), len(known), level)
-    return Speed(len(known), median, lower, upper, floor, below)
+    found = describe(known)
+    return Speed(found.count, found.median, found.q1, found.q3, floor, below)
 
 
 @dataclass(frozen=True)
