@@ -26,6 +26,7 @@ from leaderboard.adversarial.making import (
     source_of,
     study_named,
 )
+from leaderboard.stats.sides import FIRST, SECOND, TIE, UNSCORED, counted, majority
 
 NO_LABEL: Final = "no pair with a right answer"
 GOLD_TIE: Final = "both answers are equally right"
@@ -42,9 +43,7 @@ class Filter:
 
     def __init__(self, study: Study, judges: Sequence[str] = ()) -> None:
         """By these judges, or all that are no panel. Raises AdversarialError."""
-        from leaderboard.snapshots.reading import (
-            opinions,  # needs SciPy, which the web process loads on demand
-        )
+        from leaderboard.snapshots.reading import opinions  # needs SciPy: the web process loads it on demand
         from leaderboard.trust.errors import errors_in
         from leaderboard.trust.reading import Gold, NothingToJudgeError
 
@@ -62,8 +61,6 @@ class Filter:
 
     def sorted_out(self, least: int) -> tuple[npt.NDArray[np.bool_], dict[str, int]]:
         """Which pairs are kept if so many verdicts must be wrong; by reason, how many candidates are not."""
-        from leaderboard.stats.gold import TIE  # needs SciPy, which the web process loads on demand
-
         sided = self.errors.instances.gold != TIE
         asked = sided & self.errors.in_both_orders.all(axis=0)
         kept = asked & (self.wrong >= least)
@@ -86,8 +83,6 @@ class Filter:
 
     def how(self, place: int) -> dict[str, list[str]]:
         """By judge its verdicts about a pair, in the stored order and swapped."""
-        from leaderboard.stats.gold import UNSCORED  # needs SciPy, which the web process loads on demand
-
         gold = self.errors.instances.gold[place]
         words = [
             ["none" if each == UNSCORED else "right" if each == gold else "wrong" for each in own]
@@ -142,8 +137,6 @@ class Keep(Schema):
 def decided(study: Study) -> list[tuple[Pair, str, str]]:
     """The pairs that Keep has made, each with its right answer and what people have decided."""
     from leaderboard.snapshots.reading import opinions  # needs SciPy, which the web process loads on demand
-    from leaderboard.stats.gold import FIRST, SECOND, TIE, counted
-    from leaderboard.stats.gold_baselines import majority
     from leaderboard.trust.reading import of_people
 
     made = Pair.objects.filter(prompt__study=study, prompt__extra__adversarial__verdicts__isnull=False)

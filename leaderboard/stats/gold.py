@@ -19,12 +19,8 @@ from leaderboard.stats.clustered_means import mean_of_coefficients, mean_of_shar
 from leaderboard.stats.coefficients import alpha, kappa, nominal_spread, unlike
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.resampling import check_seed, generator
+from leaderboard.stats.sides import FIRST, NOT_ASKED, SECOND, SIDES, TIE, UNSCORED, counted, is_scored
 from leaderboard.stats.sums import added_up, ratio
-
-FIRST, TIE, SECOND = 1, 0, -1
-UNSCORED, NOT_ASKED = 8, 9
-SIDES: Final = {"first": FIRST, "tie": TIE, "second": SECOND}
-_VALUES: Final = np.array([FIRST, TIE, SECOND])
 
 Part = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 """What counts towards a share, and among what, of each instance."""
@@ -88,10 +84,6 @@ class GoldFigures(Result):
     recall: float | None
     f1: float | None
     confusion: Mapping[str, Mapping[str, int]]
-
-
-def is_scored(verdicts: IntArray) -> BoolArray:
-    return np.asarray(np.abs(verdicts) <= 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,11 +238,6 @@ def _of_all(sums: FloatArray, coefficient: Coefficient) -> float | None:
     return None if np.isnan(found) else found
 
 
-def counted(verdicts: IntArray) -> IntArray:
-    """How often each instance got each side (instances, 3), from verdicts (raters, instances)."""
-    return np.stack([(verdicts == value).sum(axis=0) for value in _VALUES], axis=1)
-
-
 def alpha_sums(counts: IntArray) -> FloatArray:
     """What each unit adds to the sums of alpha: verdicts, those of each value, and what differs."""
     each = counts.sum(axis=1)
@@ -264,7 +251,7 @@ def alpha_of(sums: FloatArray) -> FloatArray:
 
 def kappa_sums(one: IntArray, other: IntArray, both: BoolArray) -> FloatArray:
     """What each two verdicts add to the sums of kappa, if there are both."""
-    values = [side == value for side in (one, other) for value in _VALUES]
+    values = [side == value for side in (one, other) for value in SIDES.values()]
     return np.asarray(np.stack([np.ones(len(one)), one == other, *values]) * both)
 
 
@@ -275,7 +262,7 @@ def kappa_of(sums: FloatArray) -> FloatArray:
 
 def class_sums(verdicts: IntArray, gold: IntArray, counts: BoolArray) -> FloatArray:
     """What each instance adds to the verdicts, and to those of each right answer and verdict (10, n)."""
-    cells = [(gold == right) & (verdicts == said) for right in _VALUES for said in _VALUES]
+    cells = [(gold == right) & (verdicts == said) for right in SIDES.values() for said in SIDES.values()]
     return np.stack([(each & counts).sum(axis=0) for each in (counts, *cells)]).astype(np.float64)
 
 

@@ -16,23 +16,10 @@ from leaderboard.stats.clustered_means import (
     mean_of_shares,
     share_estimate,
 )
-from leaderboard.stats.gold import (
-    FIRST,
-    NOT_ASKED,
-    SECOND,
-    TIE,
-    Rule,
-    alpha_of,
-    alpha_sums,
-    counted,
-    is_scored,
-    kappa_of,
-    kappa_sums,
-    points,
-)
+from leaderboard.stats.gold import Rule, alpha_of, alpha_sums, kappa_of, kappa_sums, points
 from leaderboard.stats.plain_values import Result
+from leaderboard.stats.sides import FIRST, NOT_ASKED, SECOND, TIE, counted, is_scored, majority
 from leaderboard.stats.sums import added_up
-from leaderboard.stats.verdicts import commonest
 
 BASELINES: Final = ("always first", "always second", "longer", "shorter", "constant")
 MOST_PEOPLE: Final = 10
@@ -84,18 +71,6 @@ def chance(golds: Sequence[IntArray], rule: Rule, level: float) -> Chance:
 def _quantile(p: float, n: int) -> float:
     """Of the binomial distribution of n fair trials."""
     return float(np.ceil(bdtrik(p, n, 0.5))) if n else 0.0
-
-
-def is_tied(counts: IntArray) -> BoolArray:
-    """Where ties are the commonest verdict alone, from ``gold.counted``."""
-    ties, sides = counts[:, 1], np.delete(counts, 1, axis=1)
-    return np.asarray(ties > sides.max(axis=1))
-
-
-def majority(counts: IntArray) -> IntArray:
-    """The commonest verdict of each instance, from ``gold.counted``; TIE where several are as common."""
-    place, alone = commonest(counts)
-    return np.where(alone, FIRST - place, TIE)
 
 
 @dataclass(frozen=True)

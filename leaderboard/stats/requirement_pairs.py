@@ -27,9 +27,6 @@ from leaderboard.stats.requirements import NO, YES, Answers, Questions, majority
 from leaderboard.stats.scores import Scores
 from leaderboard.stats.sums import group_means
 
-FIRST, TIE, SECOND = 1, 0, -1
-"""Labels: the contestant with the lower number is better, both are as good, the other is better."""
-
 CONTESTED: Final = 2
 """A question with this level of disagreement or more, medium to high for InFoBench's five contestants."""
 
@@ -44,7 +41,7 @@ class Labels:
     prompt: IntArray
     first: IntArray  # the contestant with the lower number
     second: IntArray
-    label: IntArray
+    label: IntArray  # FIRST where that one is better
 
     def only(self, chosen: npt.NDArray[Any]) -> "Labels":
         return Labels(*(each[chosen] for each in vars(self).values()))

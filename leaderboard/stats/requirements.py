@@ -23,9 +23,9 @@ from leaderboard.stats.checks import (
     whole_numbers,
 )
 from leaderboard.stats.clustered_means import Estimate, share_over_prompts
-from leaderboard.stats.gold import NOT_ASKED, UNSCORED
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.scores import Scores
+from leaderboard.stats.sides import NOT_ASKED, UNSCORED
 from leaderboard.stats.sums import ratio
 from leaderboard.stats.verdicts import commonest
 

@@ -22,8 +22,8 @@ from leaderboard.snapshots.rows import Rows
 from leaderboard.snapshots.settings import CONFIDENCE
 from leaderboard.stats.calibration import calibration, tells_apart
 from leaderboard.stats.checks import FloatArray
-from leaderboard.stats.gold import TIE
 from leaderboard.stats.plain_values import rounded
+from leaderboard.stats.sides import TIE
 from leaderboard.trust.reading import judges_of
 from leaderboard.trust.trial import Known
 

@@ -14,7 +14,8 @@ from arena.models import Study
 from leaderboard.models import Snapshot
 from leaderboard.snapshots.reading import Choice, Opinions, opinions_of
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
-from leaderboard.stats.gold import NOT_ASKED, UNSCORED, Judged, is_scored
+from leaderboard.stats.gold import Judged
+from leaderboard.stats.sides import NOT_ASKED, UNSCORED, is_scored
 from leaderboard.trust.reading import Gold, Instances, instances, judges_of, verdicts_of
 
 IN_MEMORY: Final = 4

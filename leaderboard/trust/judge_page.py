@@ -21,7 +21,7 @@ from leaderboard.pages.page import NoNumbersError, NoRatingsError, Page
 from leaderboard.pages.rater_kinds.choices import ending, one_of
 from leaderboard.snapshots.settings import LABELS
 from leaderboard.stats.checks import BoolArray, IntArray
-from leaderboard.stats.gold import FIRST, NOT_ASKED, SECOND, TIE, UNSCORED
+from leaderboard.stats.sides import FIRST, NOT_ASKED, SECOND, TIE, UNSCORED
 from leaderboard.trust import tags
 from leaderboard.trust.errors import ORDERS, Errors, errors
 from leaderboard.trust.reading import Gold, NothingToJudgeError

@@ -16,8 +16,17 @@ from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.snapshots.rows import Rows
 from leaderboard.snapshots.settings import LABELS, PEOPLE
 from leaderboard.stats.checks import IntArray
-from leaderboard.stats.gold import FIRST, NOT_ASKED, SECOND, TIE, UNSCORED, counted, is_scored
-from leaderboard.stats.gold_baselines import is_tied, majority
+from leaderboard.stats.sides import (
+    FIRST,
+    NOT_ASKED,
+    SECOND,
+    TIE,
+    UNSCORED,
+    counted,
+    is_scored,
+    is_tied,
+    majority,
+)
 
 WITHOUT_SUBSET: Final = "all"
 """What a subset is called whose prompts name none."""

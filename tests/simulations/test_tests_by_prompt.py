@@ -10,9 +10,10 @@ import pytest
 from scipy.special import expit
 
 from leaderboard.stats.alternative_annotator import EPSILON, alternative_annotator
-from leaderboard.stats.gold import NOT_ASKED, Judged
+from leaderboard.stats.gold import Judged
 from leaderboard.stats.gold_averages import accuracies, difference
 from leaderboard.stats.p_values import mcnemar
+from leaderboard.stats.sides import NOT_ASKED
 
 STUDIES: Final = 1000
 PROMPTS: Final = 60

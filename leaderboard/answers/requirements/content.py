@@ -20,7 +20,6 @@ from leaderboard.snapshots.reading import Choice
 from leaderboard.snapshots.settings import PEOPLE
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.checks import BoolArray
-from leaderboard.stats.gold import NOT_ASKED
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.pointwise_standings import PointwiseStandings, requirement_standings
 from leaderboard.stats.requirement_pairs import (
@@ -38,6 +37,7 @@ from leaderboard.stats.requirements import (
     met_shares,
     requirements,
 )
+from leaderboard.stats.sides import NOT_ASKED
 
 LEVEL: Final = 95.0
 KINDS: Final = {"labels": "Kind", "domains": "Domain", "sets": "Set", "categories": "Category"}

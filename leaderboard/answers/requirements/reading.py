@@ -14,7 +14,6 @@ from django.db.models import Exists, OuterRef, QuerySet
 from arena.models import Answer, Completion, Question, Study
 from leaderboard.snapshots.reading import ALL, Choice, Read, rater_choices
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
-from leaderboard.stats.gold import NOT_ASKED, UNSCORED
 from leaderboard.stats.requirements import (
     NO,
     UNKNOWN,
@@ -25,6 +24,7 @@ from leaderboard.stats.requirements import (
     make_answers,
     make_questions,
 )
+from leaderboard.stats.sides import NOT_ASKED, UNSCORED
 
 VALUES: Final = {Answer.Value.YES: YES, Answer.Value.NO: NO, Answer.Value.UNKNOWN: UNKNOWN, None: UNSCORED}
 

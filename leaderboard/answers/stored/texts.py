@@ -45,7 +45,7 @@ from leaderboard.snapshots.declarations import OnDemand, Request, SnapshotOutdat
 from leaderboard.snapshots.reading import Choice, Read, ids_held
 from leaderboard.snapshots.settings import Scope
 from leaderboard.snapshots.text_sizes import measure_missing
-from leaderboard.stats.gold import UNSCORED
+from leaderboard.stats.sides import UNSCORED
 
 Marks = Sequence[Sequence[int]]
 """Number and largest id of the scores, and of the answers, that a snapshot counts."""

@@ -11,7 +11,7 @@ from leaderboard.files.bundle.archive import BundleError
 from leaderboard.files.bundle.arrays import Numbered
 from leaderboard.pages.rater_kinds.judge_facts import JudgeFacts
 from leaderboard.snapshots.canonical import canonical
-from leaderboard.stats.gold import FIRST, NOT_ASKED, SECOND, TIE
+from leaderboard.stats.sides import FIRST, NOT_ASKED, SECOND, TIE
 from leaderboard.trust.reading import Instances
 from leaderboard.trust.trial import Known
 

@@ -23,7 +23,7 @@ from leaderboard.files.bundle.arrays import AT_MOST, AT_ONCE, lines_csv
 from leaderboard.files.selection import rater_names
 from leaderboard.snapshots.canonical import canonical
 from leaderboard.snapshots.reading import Choice
-from leaderboard.stats.gold import NOT_ASKED
+from leaderboard.stats.sides import NOT_ASKED
 
 T = TypeVar("T")
 

@@ -20,8 +20,8 @@ from leaderboard.answers.scores.content import seal as seal_scores
 from leaderboard.answers.scores.reading import ScoreRow, ScoreRows
 from leaderboard.answers.scores.report import as_text as scores_report
 from leaderboard.snapshots.reading import Choice
-from leaderboard.stats.gold import UNSCORED
 from leaderboard.stats.requirements import NO, UNKNOWN, YES
+from leaderboard.stats.sides import UNSCORED
 
 NAMES = ("Ada", "Bob", "Cleo", "Dan", "Eve", "Finn")
 PEOPLE = Choice("people", "People", frozenset({1, 2}), False)

@@ -10,22 +10,8 @@ from statsmodels.stats.inter_rater import cohens_kappa
 
 from leaderboard.stats.checks import LengthMismatchError, ParameterError
 from leaderboard.stats.clustered_means import mean_of_coefficients
-from leaderboard.stats.gold import (
-    FIRST,
-    NOT_ASKED,
-    SECOND,
-    TIE,
-    UNSCORED,
-    Judged,
-    Rule,
-    alpha_of,
-    alpha_sums,
-    counted,
-    intervals,
-    kappa_of,
-    kappa_sums,
-)
-from leaderboard.stats.gold_baselines import is_tied
+from leaderboard.stats.gold import Judged, Rule, alpha_of, alpha_sums, intervals, kappa_of, kappa_sums
+from leaderboard.stats.sides import FIRST, NOT_ASKED, SECOND, TIE, UNSCORED, counted, is_tied
 
 SAID = st.sampled_from((1, 0, -1, UNSCORED, NOT_ASKED))
 

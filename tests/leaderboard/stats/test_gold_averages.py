@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from leaderboard.stats.gold import NOT_ASKED, UNSCORED, Judged
+from leaderboard.stats.gold import Judged
 from leaderboard.stats.gold_averages import accuracies, adjusted, difference, groups
 from leaderboard.stats.resampling import cluster_draws
+from leaderboard.stats.sides import NOT_ASKED, UNSCORED
 
 
 def judge(*subsets):

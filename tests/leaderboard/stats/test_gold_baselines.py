@@ -4,16 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, t
 
-from leaderboard.stats.gold import NOT_ASKED, Judged, Rule
+from leaderboard.stats.gold import Judged, Rule
 from leaderboard.stats.gold_baselines import (
     BASELINES,
     AmongPeople,
     PeopleFigures,
     baseline,
     chance,
-    majority,
     mean_of_people,
 )
+from leaderboard.stats.sides import NOT_ASKED, majority
 
 GOLD = np.array([1, 1, -1, -1])
 LONGER = np.array([1, -1, -1, 0])

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr, ttest_rel
 
-from leaderboard.stats.gold import NOT_ASKED, Judged, intervals
+from leaderboard.stats.gold import Judged, intervals
 from leaderboard.stats.gold_matrix import Matrix, difficulty, mean_alpha, over_models, rank_correlation
+from leaderboard.stats.sides import NOT_ASKED
 
 NAN = np.nan
 # Two models by three protocols, the base first, on two subsets; nobody asked the second model by the third.

@@ -5,10 +5,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from leaderboard.stats.gold import UNSCORED, Judged, Rule
+from leaderboard.stats.gold import Judged, Rule
 from leaderboard.stats.gold_averages import accuracies, adjusted, difference
 from leaderboard.stats.gold_baselines import BASELINES, baseline
 from leaderboard.stats.gold_matrix import Matrix, mean_alpha, rank_correlation
+from leaderboard.stats.sides import UNSCORED
 from tests.leaderboard.stats import llmbar_raw
 from tests.leaderboard.stats.llmbar_raw import MODELS, PROTOCOLS, SUBSETS, Files
 
