@@ -249,7 +249,10 @@ class Conversation:
         return [*before, {"role": "user", "content": self._content(slot, pair_texts, before)}]
 
     def _as_published(self, slot: Slot, pair_texts: Texts) -> list[Message]:
-        *before, last = published.messages(self._configured.template(slot.step), pair_texts)
+        shown = pair_texts
+        if slot.turn and isinstance(shown, OneText):
+            shown = shown.at_turn(slot.turn)
+        *before, last = published.messages(self._configured.template(slot.step), shown)
         if criterion := self._criterion(slot.step):
             last["content"] = rendering.by_criterion(criterion, last["content"])
         return [*before, last]

@@ -8,6 +8,7 @@ added to what it says: no markers around what others wrote, and no notice that t
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle
 from typing import Final
 
 from arena.texts.dialogue import Message
@@ -84,7 +85,7 @@ def source_of(name: str, shown: Sequence[str]) -> tuple[str, int]:
             return source, 0
     stem, _, turn = known.rpartition("_")
     source = TURNS.get(stem, "")
-    return (source, int(turn)) if turn.isdigit() and source in (*shown, "reference") else ("", 0)
+    return (source, int(turn)) if turn.isdecimal() and source in (*shown, "reference") else ("", 0)
 
 
 RUN: Final = 5  # words in a row that say two texts share a wording
@@ -142,14 +143,16 @@ def messages(text: str, texts: Texts) -> list[Message]:
     """
     shown = OF_AN_ANSWER if isinstance(texts, OneText) else OF_A_PAIR
     first, *others = texts.prompt
-    of: dict[str, Sequence[str]] = {
-        "query": [f"{first}\n\n{texts.input}" if texts.input else first, *others],
-        "reference": texts.references[0] if texts.references else [],
-    }
-    if isinstance(texts, OneText):
-        of["answer"] = texts.text
+    said = [f"{first}\n\n{texts.input}" if texts.input else first, *others]
+    whole = numbered_turns(said)
+    of: dict[str, Sequence[str]] = {"reference": texts.references[0] if texts.references else []}
+    if not isinstance(texts, OneText):
+        of |= {"query": said, "answer_a": texts.first, "answer_b": texts.second}
+    elif texts.dialogue:
+        whole = "\n\n".join(map("{}:\n{}".format, cycle(("User", "Assistant")), said))
+        of |= {"query": said[::2], "answer": [*said[1::2], *texts.text]}
     else:
-        of |= {"answer_a": texts.first, "answer_b": texts.second}
+        of |= {"query": said, "answer": texts.text}
 
     def filled(match: re.Match[str]) -> str:
         if match["brace"]:
@@ -159,7 +162,10 @@ def messages(text: str, texts: Texts) -> list[Message]:
             return neutral("".join(of[source][turn - 1 : turn]))
         if source == "reference":
             return neutral(own_reference(texts.references)) if texts.references else ""
-        return neutral(numbered_turns(of[source]))
+        if source == "query":
+            return neutral(whole)
+        # At a turn of a conversation the answer is the last one.
+        return neutral(numbered_turns(texts.text if isinstance(texts, OneText) else of[source]))
 
     return [
         {"role": message["role"], "content": PLACEHOLDER.sub(filled, message["content"])}
