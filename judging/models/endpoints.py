@@ -71,6 +71,14 @@ class Author(models.Model):
         default=dict, blank=True, help_text='Further fields of the request, e.g. {"top_p": 0.9, "seed": 1}.'
     )
     writes = models.CharField(max_length=20, choices=Writes, blank=True)
+    second_to = models.OneToOneField(
+        Contestant,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="second_author",
+        help_text="The model to whose answers it writes second ones.",
+    )
 
     def __str__(self) -> str:
         return f"{self.contestant} by {self.endpoint}"

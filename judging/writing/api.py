@@ -42,18 +42,25 @@ class WritingRunIn(Schema):
     references: bool = Field(
         False, description="If it reads: read reference answers, and answers after them, too."
     )
+    weakest_by: Name = Field(
+        "",
+        max_length=100,
+        description="If it writes: a feature; second answers to those it finds weakest, 20 without limit.",
+    )
 
     @model_validator(mode="after")
     def _suits_its_kind(self) -> "WritingRunIn":
         if self.again and self.kind == Kind.READ:
             raise ValueError("again is for a run that writes")
+        if self.weakest_by and self.kind == Kind.READ:
+            raise ValueError("weakest_by is for a run that writes")
         if self.references and self.kind == Kind.WRITE:
             raise ValueError("references is for a run that reads")
         return self
 
     @property
     def wanted(self) -> Wanted:
-        return Wanted(self.kind, self.limit, self.budget, self.again, self.references)
+        return Wanted(self.kind, self.limit, self.budget, self.again, self.references, self.weakest_by)
 
 
 class WritingEstimateOut(Schema):

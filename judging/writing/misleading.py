@@ -11,6 +11,7 @@ from arena.rules.subsets import RIGHT, SIMILAR
 from arena.texts.dialogue import Message, dialogue
 from arena.texts.marks import without_thinking
 from judging.models import Author
+from judging.writing import second
 
 ASKED: Final = {
     each: Path(__file__).with_name(f"{each.name.lower()}.txt").read_text(encoding="utf-8")
@@ -27,6 +28,8 @@ def turns_of(author: Author, prompt: Prompt) -> int:
 
 def chat(author: Author, prompt: Prompt, answers: Sequence[str]) -> list[Message]:
     """What the model is asked after these replies; a similar prompt that it wrote stands alone."""
+    if author.second_to_id:
+        return second.chat(author, prompt, answers)
     messages = dialogue(prompt.turns, prompt.input, answers)
     if not author.writes:
         return messages
@@ -36,7 +39,9 @@ def chat(author: Author, prompt: Prompt, answers: Sequence[str]) -> list[Message
 
 
 def lacking(author: Author) -> Q:
-    """The prompts that an author may write for: any, or the candidates of its subset."""
+    """The prompts that an author may write for: any, candidates of its subset, those with a first answer."""
+    if author.second_to_id:
+        return Q(completions__contestant=author.second_to_id, completions__is_current=True)
     right = Q(subset=author.writes, completions__external_id=RIGHT, completions__contestant=None)
     return right if author.writes else Q()
 

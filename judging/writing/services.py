@@ -121,9 +121,9 @@ def asked(author: Author, *, to_read: bool = False) -> AskedModel:
 def holes(author: Author) -> QuerySet[Prompt]:
     """The prompts that a contestant has no answer to, and is not being asked about."""
     has = Completion.objects.filter(
-        prompt=OuterRef("pk"), contestant=author.contestant, is_current=True
+        prompt=OuterRef("pk"), contestant=author.contestant_id or 0, is_current=True
     ).exclude(turns=[])
-    live = WritingCall.objects.filter(LIVE, prompt=OuterRef("pk"), author=author, text="")
+    live = WritingCall.objects.filter(LIVE, prompt=OuterRef("pk"), author=author.pk, text="")
     known = Prompt.objects.rated().filter(lacking(author), study=author.contestant.study_id)
     return known.exclude(turns=[]).filter(~Exists(has), ~Exists(live)).order_by("subset", "external_id", "pk")
 
@@ -140,7 +140,7 @@ def unanswered(author: Author) -> int:
 
 
 def _unanswered(author: Author) -> QuerySet[WritingCall]:
-    same = WritingCall.objects.filter(UNANSWERED, author=author, sampling=_sampling(author))
+    same = WritingCall.objects.filter(UNANSWERED, author=author.pk, sampling=_sampling(author))
     return same.filter(prompt=OuterRef("pk"))
 
 
@@ -160,12 +160,13 @@ def cancel(run: WritingRun, by: Visitor | None = None) -> None:
 def _sampling(author: Author, *, to_read: bool = False) -> dict[str, Any]:
     model = asked(author, to_read=to_read)
     own = {name: getattr(model, name) for name in ("model", *SAMPLING)}
-    return own | ({"writes": author.writes} if author.writes else {})
+    more = {"writes": author.writes, "second_to": author.second_to.slug if author.second_to else ""}
+    return own | {name: value for name, value in more.items() if value}
 
 
 def first_requests(author: Author, prompts: Sequence[Prompt]) -> list[WritingCall]:
     """The requests with which answers begin; those of earlier runs are gone on from, as they are paid for."""
-    same = Q(author=author, text="", state=State.REPLIED, error_kind="", sampling=_sampling(author))
+    same = Q(author=author.pk, text="", state=State.REPLIED, error_kind="", sampling=_sampling(author))
     last = {row.prompt_id: row for row in WritingCall.objects.filter(same, prompt__in=prompts).order_by("pk")}
     return [_first(author, prompt, last.get(prompt.pk)) for prompt in prompts]
 

@@ -1,5 +1,6 @@
 """The operators' pages of models that write; models cost money."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -19,16 +20,18 @@ from judging.models import Author, WritingProgress, WritingRun
 from judging.models.writing import errors_of, progress_of
 from judging.writing import reading, services
 from judging.writing.probing import gifts, probe
+from judging.writing.second import offered
 from judging.writing.services import SAMPLING
 from judging.writing.wanted import Kind, Wanted
 
 LAST_RUNS = 10
 MOST_ERRORS = 20
 
-REFERENCES, AGAIN = "references", "again"
+REFERENCES, AGAIN, SECOND = "references", "again", "second"
 KINDS = [
     (Kind.WRITE.value, "writes the answers that are missing"),
     (AGAIN, "writes them, and is asked again where its reply was refused, filtered or empty"),
+    (SECOND, "writes second answers to its weakest"),
     (Kind.READ.value, "reads its answers, for their probabilities"),
     (REFERENCES, "reads its answers and the reference answers"),
 ]
@@ -92,11 +95,31 @@ class StartForm(forms.Form):
         help_text="The run ends before it spends more, in the currency of the price. Optional.",
     )
 
+    weakest_by = forms.ChoiceField(
+        label="Weakest by",
+        required=False,
+        help_text="They are written after the first answer and what raters said of it, as another model’s.",
+    )
+
+    def __init__(self, *args: Any, features: Mapping[str, str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._features = features
+        self._choices_of("weakest_by", list(features.items()))
+        if not features:
+            del self.fields["weakest_by"]
+            self._choices_of("kind", [each for each in KINDS if each[0] != SECOND])
+
+    def _choices_of(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared so
+        field.choices = choices
+
     @property
     def wanted(self) -> Wanted:
         chosen, limit, budget = (self.cleaned_data[name] for name in ("kind", "limit", "budget"))
         kind = Kind.READ if chosen in (Kind.READ, REFERENCES) else Kind.WRITE
-        return Wanted(kind, limit, budget, again=chosen == AGAIN, references=chosen == REFERENCES)
+        second = (self.cleaned_data["weakest_by"] or next(iter(self._features))) if chosen == SECOND else ""
+        return Wanted(kind, limit, budget, chosen == AGAIN, chosen == REFERENCES, second)
 
 
 @require_safe
@@ -135,13 +158,15 @@ def author_page(request: HttpRequest, slug: str, contestant: str) -> HttpRespons
     """What a model could write, at which cost (GET); have it do so (POST)."""
     study = get_object_or_404(Study, slug=slug)
     author = _author(study, contestant)
-    form = StartForm(request.POST or (request.GET if "limit" in request.GET else None))
+    features = {} if author.second_to_id else offered(author.contestant)
+    asked = request.POST or (request.GET if "limit" in request.GET else None)
+    form = StartForm(asked, features=features)
     context: dict[str, Any] = {"study": study, "author": author, "form": form}
     if form.is_valid():
         try:
             if request.method == "POST":
-                form.wanted.start(author, request.user)
-                return redirect("judge_author", slug, contestant)
+                run = form.wanted.start(author, request.user)
+                return redirect("judge_author", slug, run.author.contestant.slug)
             form.wanted.check(author)
             context["rows"] = form.wanted.in_words(author)
         except JudgeError as error:

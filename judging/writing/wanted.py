@@ -15,7 +15,7 @@ from judging.judges.services import JudgeError, missing_key
 from judging.models import Author, WritingCall, WritingRun
 from judging.spending.budgets import check_models, check_outer
 from judging.spending.purses import open_purse, prices_of
-from judging.writing import reading, services
+from judging.writing import reading, second, services
 from judging.writing.misleading import chat, turns_of
 
 Kind = WritingRun.Kind
@@ -25,13 +25,17 @@ AT_ONCE: Final = 500  # rows of one insert
 
 
 class Wanted(NamedTuple):
-    """``again``: also write where a reply was no answer; ``references``: also read these."""
+    """``again``: also write where a reply was no answer; ``references``: also read these.
+
+    ``weakest_by``: write second answers to those that this feature finds weakest.
+    """
 
     kind: str = Kind.WRITE
     limit: int | None = None
     budget: Decimal | None = None
     again: bool = False
     references: bool = False
+    weakest_by: str = ""
 
     @property
     def reads(self) -> bool:
@@ -39,6 +43,7 @@ class Wanted(NamedTuple):
 
     def check(self, author: Author) -> str:
         """The currency of the budget, "" without one. Raises JudgeError if it cannot start."""
+        author = self._writer(author)
         contestant, models = author.contestant, [services.asked(author, to_read=self.reads)]
         if self.reads:
             reading.check_reads(author)
@@ -55,6 +60,7 @@ class Wanted(NamedTuple):
 
     def estimate(self, author: Author) -> tuple[int, Total]:
         """How many answers to write, or texts to read, and what they take without retries."""
+        author = self._writer(author)
         model = services.asked(author, to_read=self.reads)
         [price] = prices_of([model])
         if self.reads:
@@ -77,6 +83,9 @@ class Wanted(NamedTuple):
         with transaction.atomic():
             # By the study's lock: two starts at a time must not both find the same missing.
             Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+            author = self._writer(author)
+            if self.weakest_by:
+                second.store(author)
             requests = self._requests(author)
             if not requests:
                 raise JudgeError(self._why_nothing(author))
@@ -95,8 +104,17 @@ class Wanted(NamedTuple):
             record(EventKind.RUN, by, self._told(author, len(requests), currency), study=study)
         return run
 
+    def _writer(self, author: Author) -> Author:
+        """The author that is asked."""
+        return second.second_author(author) if self.weakest_by else author
+
     def _prompts(self, author: Author) -> list[Prompt]:
-        return list(services.to_write(author, self.again)[: self.limit])
+        missing = services.to_write(author, self.again)
+        if not self.weakest_by or author.second_to is None:
+            return list(missing[: self.limit])
+        order = second.weakest(author.second_to, self.weakest_by)
+        known = missing.in_bulk(order)
+        return [known[pk] for pk in order if pk in known][: self.limit or second.MOST]
 
     def _requests(self, author: Author) -> list[WritingCall]:
         """The requests with which the run begins, not stored."""
@@ -110,6 +128,8 @@ class Wanted(NamedTuple):
             return f"{name} has read every text, or is reading it."
         if count := services.unanswered(author):
             return f"{name} was asked for all that is missing. {count:,} replies were no answers: ask again."
+        if self.weakest_by:
+            return f"{name} has a second answer to each of them, or is writing it."
         return f"{name} has an answer to every prompt, or is writing it."
 
     def _told(self, author: Author, count: int, currency: str) -> str:
@@ -122,6 +142,7 @@ class Wanted(NamedTuple):
         count, taken = self.estimate(author)
         return [
             ("Texts" if self.reads else "Answers", f"{count:,}"),
+            *([("Written as", self._writer(author).contestant.name)] if self.weakest_by else []),
             ("Model", str(author.endpoint)),
             ("Calls", f"{taken.calls.low:,}"),
             ("Input tokens", _range(taken.prompt_tokens)),

@@ -64,7 +64,7 @@ class Known:
 
     ``raters``: selector, label, simulated, ``same_as`` of an earlier entry, and ``enough``: the sets and
     categories in which a model has FEWEST opinions. ``given``: how many opinions there are. ``features``:
-    name, variant, source and label.
+    name, variant, source and label. ``models``: the names of those whose answers have features.
     """
 
     raters: Sequence[Mapping[str, Any]] = ()
@@ -73,6 +73,7 @@ class Known:
     turns: Sequence[int] = ()
     given: int = 0
     features: Sequence[Mapping[str, str]] = ()
+    models: Sequence[str] = ()
 
     @classmethod
     def of(cls, counts: Mapping[str, Any], kind: str) -> Known:

@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 from judging.judges.services import JudgeError
 from judging.management.following import RunCommand
 from judging.writing.probing import gifts, probe
+from judging.writing.second import MOST
 from judging.writing.services import author_named
 from judging.writing.wanted import Wanted
 
@@ -20,6 +21,12 @@ class Command(RunCommand):
         super().add_arguments(parser)
         parser.add_argument(
             "--again", action="store_true", help="also ask again where a reply was refused, filtered or empty"
+        )
+        parser.add_argument(
+            "--weakest-by",
+            default="",
+            metavar="FEATURE",
+            help=f"write second answers to those that it finds weakest, {MOST} without --limit",
         )
         parser.add_argument(
             "--probe", action="store_true", help="only find out which features the endpoint can give"
@@ -38,4 +45,4 @@ class Command(RunCommand):
             self.stdout.write(f"{gift.label}: {gift.how or f'no, it needs {gift.needs}'}")
 
     def wanted(self, options: dict[str, Any], limit: int | None, budget: Decimal | None) -> Wanted:
-        return Wanted(limit=limit, budget=budget, again=options["again"])
+        return Wanted(limit=limit, budget=budget, again=options["again"], weakest_by=options["weakest_by"])

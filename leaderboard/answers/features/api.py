@@ -22,6 +22,9 @@ class FeaturesIn(Schema):
     variant: Name | None = Field(None, max_length=10, description="paper, released or bounds.")
     source: Name | None = Field(None, max_length=200, description="Where its values come from.")
     turn: Name | None = Field(None, max_length=5, description="A turn; 0: whole answers; all: all turns.")
+    model: Name | None = Field(
+        None, max_length=200, description="Name of a model: the weakest answers are its own; without, of all."
+    )
 
 
 class FeaturesOut(Schema):
@@ -41,6 +44,9 @@ class FeaturesOut(Schema):
     standings: list[dict[str, Any]] = Field(description="Means of models, the expected best first.")
     order: dict[str, Any] | None = Field(description="How far that is the order of pairs.")
     deciles: list[dict[str, Any]] = Field(description="Quality by value; none until the study closes.")
+    weakest: list[dict[str, Any]] = Field(
+        description="The answers expected to be weakest; none until the study closes."
+    )
 
 
 @reads(

@@ -39,12 +39,16 @@ NO_SCALE: Final = "probabilities of different models have no common scale: look 
 
 @dataclass(frozen=True)
 class Asked(AskedOfAnswers):
-    """Whose opinions, by the key of a Quality, and which feature; what is empty means the first there is."""
+    """Whose opinions, by the key of a Quality, and which feature; what is empty means the first there is.
+
+    ``model``: of which model the weakest answers are listed; of all, if empty.
+    """
 
     feature: str = ""
     variant: str = ""
     source: str = ""
     turn: str = ""
+    model: str = ""
 
     @classmethod
     def of(cls, wanted: Mapping[str, str], known: Known) -> Self:
@@ -55,7 +59,7 @@ class Asked(AskedOfAnswers):
             values = found.offered(known.features, field)
             value = one_of(wanted, field, values, values[0] if values else "")
             found = replace(found, **{field: value if values and value != values[0] else ""})
-        return found
+        return replace(found, model=one_of(wanted, "model", known.models, ""))
 
     def offered(self, features: Sequence[Mapping[str, str]], field: str) -> list[str]:
         """What there is to choose of a field, by what is chosen of those before it."""
@@ -177,13 +181,13 @@ class Worth:
             "ratings": rounded({each["contestant"]: strength[each["contestant"]] for each in shared}),
         }
 
-    def shown(self, ranking: tuple[str, Opinions]) -> Content:
-        """All that the page shows of a feature."""
+    def shown(self, ranking: tuple[str, Opinions], model: str = "") -> Content:
+        """All that the page shows of a feature; ``model``: whose weakest answers."""
         return {
             **self.told(ranking),
             "level": self.level,
             "deciles": self.deciles(),
-            "weakest": self.weakest(),
+            "weakest": self.weakest(model),
             "models": list(self.measured.answers.names),
             "points": self.drawn(),
         }
@@ -202,14 +206,16 @@ class Worth:
         columns = self._value[places], self.quality.value[places], self.measured.answers.contestant[places]
         return [rounded(point) for point in zip(*(each.tolist() for each in columns), strict=True)]
 
-    def weakest(self) -> list[Content]:
-        """Those with the worst values first; all that have one, whether or not raters said something.
+    def weakest(self, model: str = "") -> list[Content]:
+        """Those with the worst values first, of one model or all, whether or not raters said something.
 
         None where nothing is expected of better answers.
         """
         if self.series.higher_is_better is None:
             return []
         answers, value = self.measured.answers, self.series.direction * self._value
+        if model:
+            value = np.where(answers.contestant == answers.names.index(model), value, np.nan)
         places = np.argsort(value, kind="stable")[: min(MOST_LISTED, int((~np.isnan(value)).sum()))]
         return [
             {

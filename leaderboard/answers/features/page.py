@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
+from urllib.parse import urlencode
 
 from django.db.models import Q
 from django.http import HttpRequest
@@ -13,7 +14,10 @@ from django.urls import reverse
 
 from arena.models import Completion, Pair, Study
 from arena.pages.permissions import can_operate
+from arena.rating.said import SaidOf, said_of
 from arena.rules.feature_names import Variant
+from judging.models import Author
+from judging.writing.second import offered
 from leaderboard.answers.asked import FEATURES, Known, NoOpinionsError
 from leaderboard.answers.features import figure, table
 from leaderboard.answers.features.content import CHOSEN, FIELDS, Asked, seal
@@ -27,6 +31,9 @@ from leaderboard.pages.rater_kinds.choices import choices
 from leaderboard.pages.switches import Switch
 from leaderboard.snapshots.canonical import Content
 
+MOST_SAID: Final = 5
+"""Opinions of an answer that are shown beside it."""
+
 
 @dataclass(frozen=True)
 class WeakRow:
@@ -37,6 +44,7 @@ class WeakRow:
     value: str
     quality: str
     address: str
+    said: list[SaidOf]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +106,9 @@ class FeaturesPage(AnswersPage):
                 for place, value in enumerate(self.asked.offered(features, field))
             ]
             yield choices(field, title, named, getattr(self.asked, field), self.query_with)
+        if self.found and self.found["weakest"] and len(self.known.models) > 1:
+            named = [("", "Of all models"), *((name, name) for name in self.known.models)]
+            yield choices("model", "Weakest answers", named, self.asked.model, self.query_with)
 
     @property
     def filters(self) -> str:
@@ -105,7 +116,7 @@ class FeaturesPage(AnswersPage):
             self.words_of(switch, option.label)
             for switch in self.switches
             for option in switch.options
-            if option.chosen
+            if option.chosen and (switch.name != "model" or self.asked.model)
         ]
         return ", ".join(chosen) or "all"
 
@@ -129,9 +140,36 @@ class FeaturesPage(AnswersPage):
                 number(each["value"], "#.4g"),
                 NONE if each["quality"] is None else signed(each["quality"]),
                 self._addresses.get(each["text"], ""),
+                [
+                    one
+                    for one in self._said[each["text"]]
+                    if not each["turn"] or one.turn in (0, each["turn"])
+                ],
             )
             for each in (self.found or {"weakest": ()})["weakest"]
         ]
+
+    @cached_property
+    def _said(self) -> dict[int, list[SaidOf]]:
+        return said_of(self.study, self._listed, MOST_SAID)
+
+    @property
+    def second_address(self) -> str:
+        """Where an operator has the model write second answers; empty if that is nothing to do now."""
+        feature = self.asked.series(self.known.features).name if self.known.features else ""
+        is_asked = self.operator and self.weakest and self.asked.model and not self.study.is_closed
+        author = (
+            is_asked
+            and Author.objects.filter(
+                contestant__study=self.study, contestant__name=self.asked.model, second_to=None
+            )
+            .select_related("contestant")
+            .first()
+        )
+        if not author or feature not in offered(author.contestant):
+            return ""
+        page = reverse("judge_author", args=[self.study.slug, author.contestant.slug])
+        return f"{page}?{urlencode({'kind': 'second', 'weakest_by': feature, 'limit': len(self.weakest)})}"
 
     @cached_property
     def _listed(self) -> list[int]:

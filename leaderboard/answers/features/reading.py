@@ -111,6 +111,12 @@ class Measured:
     turn: str = WHOLE
 
     @property
+    def measured_models(self) -> set[str]:
+        """The names of those with a value."""
+        places = [self.answers.contestant[~np.isnan(each)] for each in self.values.values()]
+        return {self.answers.names[place] for place in np.unique(np.concatenate(places)).tolist()}
+
+    @property
     def given(self) -> int:
         return sum(int((~np.isnan(each)).sum()) for each in self.values.values())
 

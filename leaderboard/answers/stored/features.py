@@ -33,7 +33,8 @@ class FeatureTables:
         turns = {each.measured.turn for each in self.bridges}
         once = turns & {WHOLE, TURNS} if TURNS in turns else turns
         given = sum(each.measured.given for each in self.bridges if each.measured.turn in once)
-        return asdict(Known(self._raters, features=self._features, given=given))
+        models = sorted(set().union(*(each.measured.measured_models for each in self.bridges)))
+        return asdict(Known(self._raters, features=self._features, given=given, models=models))
 
     @cached_property
     def _features(self) -> list[dict[str, str]]:
@@ -78,8 +79,8 @@ class FeatureTables:
         payload = kept(self.known, inputs, lambda: self._summaries(quality))
         yield Table(FEATURES, quality.key, payload, inputs=inputs)
         label, own = ranking = about.said.ranking(quality)
-        inputs = digest([FEATURES, CHOSEN, series, label, own.digest, said])
-        payload = kept(self.known, inputs, lambda: about.worth(series, quality).shown(ranking))
+        inputs = digest([FEATURES, CHOSEN, series, label, own.digest, said, asked.model])
+        payload = kept(self.known, inputs, lambda: about.worth(series, quality).shown(ranking, asked.model))
         yield Table(FEATURES, quality.key, payload, method=CHOSEN, inputs=inputs)
 
     def _summaries(self, quality: Quality) -> dict[str, Any]:

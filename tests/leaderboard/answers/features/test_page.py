@@ -8,7 +8,7 @@ from leaderboard.models import ComputedView, SnapshotSlice
 from leaderboard.refreshing.services import refresh
 from tests import factories
 from tests.leaderboard.answers.features.studies import measured_study, study_of_turns
-from tests.leaderboard.reading import computed, records, words
+from tests.leaderboard.reading import computed, records, text, words
 
 pytestmark = pytest.mark.django_db
 
@@ -122,6 +122,45 @@ def test_the_weakest_answers_come_first_and_lead_to_where_they_can_be_read(clien
     assert page.weakest[0].address == f"/studies/measured/requirements/texts/{text}/"
 
 
+HOSTILE = "<script>alert(1)</script> [link](javascript:alert(2))"
+
+
+def test_what_raters_said_stands_beside_the_weakest_answers_of_a_model(client, study):
+    known = {"slug": "said", "visibility": "public", "closed_at": timezone.now()}
+    made = study_of_turns({"Ada": [[3.0, 1.0]]}, {"Ada": [[2, 9]]}, "strict", **known)
+    made.scores.filter(turn=1).update(rationale=HOSTILE)
+    page = page_of(client, made)
+    content = text(client.get("/studies/said/features/"))
+    assert "Score 2 of 10" in content
+    assert "<script>alert(1)" not in content
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; [link](javascript:alert(2))" in content
+    # What is said of a turn stands beside that turn alone.
+    assert [[one.words for one in row.said] for row in page.weakest] == [["Score 2 of 10"], ["Score 9 of 10"]]
+    page = page_of(client, study, "?feature=entropy&model=Ada")
+    assert {row.contestant for row in page.weakest} == {"Ada"}
+    assert (page.weakest[0].value, page.filters) == ("2.000", "People, Entropy, Ada")
+    assert [each["Model"] for each in records(client, page.panel("weakest").csv_url)] == ["Ada"] * 6
+    words = [one.words for row in page.weakest for one in row.said]
+    assert any(one.startswith("Better than another answer (shown ") for one in words)
+    assert client.get("/studies/measured/features/?model=Nobody").status_code == 404
+    found = client.get("/api/v1/studies/measured/features/", {"feature": "entropy", "model": "Ada"}).json()
+    assert {each["contestant"] for each in found["weakest"]} == {"Ada"}
+
+
+def test_an_operator_is_led_to_second_answers(client, admin_client, study):
+    type(study).objects.update(closed_at=None)
+    player = study.contestants.get(name="Bob")
+    factories.make_author(contestant=player)
+    refresh(study)
+    query = "?feature=entropy&model=Bob"
+    page = page_of(admin_client, study, query)
+    expected = f"/judging/writing/measured/model/{player.slug}/?kind=second&weakest_by=entropy&limit=6"
+    assert page.second_address == expected
+    assert admin_client.get(expected).status_code == 200
+    assert page_of(admin_client, study, "?feature=entropy&model=Ada").second_address == ""
+    assert page_of(client, study, query).second_address == ""
+
+
 def test_until_the_study_closes_nothing_tells_of_single_answers(client, admin_client, study):
     type(study).objects.update(closed_at=None)
     refresh(study)
@@ -208,7 +247,8 @@ def test_turns_are_chosen_and_the_api_has_them(client):
         "Spearman’s correlation of Entropy, all turns and Judged, text scores is "
     )
     assert " over 24 turns" in page.verdict[0]
-    assert [(each.label, len(each.options)) for each in page.switches] == [("Turn", 3)]
+    named = [(each.label, len(each.options)) for each in page.switches]
+    assert named == [("Turn", 3), ("Weakest answers", 3)]
     assert [option.label for option in page.switches[0].options] == ["All turns", "1", "2"]
     assert page.weakest[0].prompt.endswith((", turn 1", ", turn 2"))
     names = [row["Feature"] for row in records(client, page.panel("correlations").csv_url)]
