@@ -122,6 +122,11 @@ CLOSING: Final = re.compile(rf"{_SO}{_NAME}{_BETTER}\s*[.!。]?", re.IGNORECASE)
 """A sentence that may close a line of prose: "Therefore, Output (a) is better."
 """
 
+MARKED: Final = re.compile(
+    r"[*_]*(?:rating|score)\s*:[*_]*\s*\[\[\s*(\d+)\s*\]\][*_]*\s*[.!。]?", re.IGNORECASE
+)
+"""A sentence that may close a line of prose: "Rating: [[5]]", as the judge Auto-J ends."""
+
 TIED: Final = re.compile(
     rf"{_SO}(?:{OWN}{CHOICE}\s*(?:=|\bis\b\s*:?|:)\s*)?{_OPEN}(?:C|a?\s*tie)\s*{_CLOSE}\s*[.!。]?",
     re.IGNORECASE,
@@ -487,6 +492,11 @@ def _read(where: Passage, scale: AnswerScale, place: Place) -> tuple[Verdict, in
         start = _last_sentence(where.text)
         if start:
             return _named(CLOSING.fullmatch(words_of(where.text[start:])), named), start
+    if read.reason == "unparsable" and scale.form == "score" and place is Place.LAST_LINE:
+        start = _last_sentence(where.text)
+        marked = MARKED.fullmatch(where.text[start:].strip()) if start else None
+        if marked:
+            return score(marked[1], scale), start
     return read, 0
 
 
