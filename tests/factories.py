@@ -260,7 +260,7 @@ AMOUNTS = ("budget", "spent", "reserved", "currency")
 def make_run(**overrides: Any) -> Any:
     """A running run with its purse, of whose amounts some can be given."""
     from judging.models import JudgeRun
-    from judging.spending.purses import open_purse
+    from judging.spending.reservations import open_purse
 
     amounts = {name: overrides.pop(name) for name in AMOUNTS if name in overrides}
     with transaction.atomic():

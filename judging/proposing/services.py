@@ -26,7 +26,7 @@ from judging.models.requests import LIVE
 from judging.proposing import wording
 from judging.requests.services import Requests, State
 from judging.runs.work import boundary_secret
-from judging.spending.purses import prices_of
+from judging.spending.reservations import prices_of
 
 USUAL_REPLY: Final = 400  # tokens of a list of requirements
 STOPPED: Final = "Asking was stopped."

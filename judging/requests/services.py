@@ -29,7 +29,7 @@ from judging.runs.lifecycle import FAILED_ALIKE, failed_alike
 from judging.runs.limiting import EndedCall, Limits
 from judging.runs.summary import kind_of_failure
 from judging.spending.budgets import HOW_TO_ASK_AGAIN, why_no_more
-from judging.spending.purses import prices_of, reserve, settle
+from judging.spending.reservations import prices_of, reserve, settle
 from judging.worker.worker import Ended, Task
 
 logger = logging.getLogger(__name__)

@@ -25,7 +25,7 @@ from judging.runs.limiting import Limits
 from judging.runs.recording import record
 from judging.runs.work import Work, put_aside, put_waiting_aside, text_of, unrateable, waiting, with_calls
 from judging.spending import budgets
-from judging.spending.purses import reserve
+from judging.spending.reservations import reserve
 
 logger = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from judging.runs.lifecycle import pause_if_nothing_works, pause_run
 from judging.runs.limiting import EndedCall
 from judging.runs.recording import record
 from judging.runs.work import Work, asked_otherwise, begun_anew, with_calls, with_texts
-from judging.spending.purses import settle, settle_again
+from judging.spending.reservations import settle, settle_again
 
 logger = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ from judging.protocols.rehearsal import Rehearsed, rehearse
 from judging.runs.asking import CallBuilder
 from judging.runs.lifecycle import check_usable
 from judging.runs.work import Work, requirements, text_of
-from judging.spending.purses import prices_of
+from judging.spending.reservations import prices_of
 
 RECENT: Final = 200  # most replies that are looked at, the latest
 RECENT_RUNS: Final = 20

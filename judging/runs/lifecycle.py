@@ -27,7 +27,7 @@ from judging.runs import queue
 from judging.runs.summary import kind_of_failure, one_line
 from judging.runs.work import text_of
 from judging.spending.budgets import check_start
-from judging.spending.purses import open_purse
+from judging.spending.reservations import open_purse
 
 
 def check_usable(judge: Judge, study: Study, *, remote: bool = False) -> None:

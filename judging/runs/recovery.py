@@ -22,7 +22,7 @@ from judging.runs.lifecycle import (
     pause_run,
     resume_run,
 )
-from judging.spending.purses import settle_deleted
+from judging.spending.reservations import settle_deleted
 
 
 def sweep(now: datetime | None = None) -> dict[str, int]:

@@ -18,7 +18,7 @@ from judging.judges.rights import WHOM_TO_ASK, NotAllowedError, check_may_ask, m
 from judging.judges.services import JudgeError
 from judging.models import Judge, JudgeCall, JudgeRun, ProposalCall, Purse, TrialCall
 from judging.protocols.protocol import UnknownProtocolError
-from judging.spending.purses import ZERO, Granted, lock_all, prices_of, reserved_within, total
+from judging.spending.reservations import ZERO, Granted, lock_all, prices_of, reserved_within, total
 
 Scope = Purse.Scope
 

@@ -14,7 +14,7 @@ from judging.judges.asked import AskedModel
 from judging.judges.services import JudgeError
 from judging.models import TrialCall
 from judging.spending.budgets import HOW_TO_ASK_AGAIN, why_no_more
-from judging.spending.purses import prices_of, reserve, settle, settle_again
+from judging.spending.reservations import prices_of, reserve, settle, settle_again
 
 
 @transaction.atomic

@@ -14,7 +14,7 @@ from judging.endpoints.costs import Range, Total, in_words
 from judging.judges.services import JudgeError, missing_key
 from judging.models import Author, WritingCall, WritingRun
 from judging.spending.budgets import check_models, check_outer
-from judging.spending.purses import open_purse, prices_of
+from judging.spending.reservations import open_purse, prices_of
 from judging.writing import reading, second, services
 from judging.writing.misleading import chat, turns_of
 

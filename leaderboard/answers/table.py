@@ -14,7 +14,7 @@ from leaderboard.pages.table import DataTable
 from leaderboard.pages.units import COEFFICIENT, Estimate
 from leaderboard.pages.wording import enumerated, number_word, verb
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.presentation import FEWEST_PROMPTS
+from leaderboard.snapshots.method_names import FEWEST_PROMPTS
 
 MOST_NAMED: Final = 4
 

@@ -11,7 +11,7 @@ from leaderboard.files.selection import ExportError, no_scores
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import NotReadyError
 from leaderboard.snapshots.contents import find
-from leaderboard.snapshots.presentation import STORED_METHODS
+from leaderboard.snapshots.method_names import STORED_METHODS
 from leaderboard.snapshots.settings import Scope, Setting, UnknownSettingError, parse
 
 FULL: Final = "full"

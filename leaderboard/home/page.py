@@ -25,11 +25,11 @@ from leaderboard.pages.dots import Axis
 from leaderboard.pages.format import counted
 from leaderboard.pages.kept import MARKS
 from leaderboard.pages.marks import MarksOfAll
+from leaderboard.pages.standings.sentences import leading_sentence, ranks_written
 from leaderboard.pages.standings.table import Row, ranks_shown, standing_rows
 from leaderboard.pages.tabs import landing
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.levels import at_level
-from leaderboard.snapshots.presentation import leading_sentence, ranks_written
 from leaderboard.snapshots.settings import Setting, choice_of, parse
 from leaderboard.trust.page import TrustPage
 from leaderboard.trust.table import RIGHT

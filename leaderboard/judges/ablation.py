@@ -12,6 +12,7 @@ from django.utils import timezone
 from arena.models import Study
 from leaderboard.judges.measuring import beside, side_by_side
 from leaderboard.judges.table import Line, lines, spent
+from leaderboard.pages.aligned_text import aligned, printable
 from leaderboard.pages.format import NONE, counted, signed
 from leaderboard.pages.rater_kinds.flags import flags_of
 from leaderboard.pages.rater_kinds.judge_facts import judge_facts
@@ -19,7 +20,6 @@ from leaderboard.pages.rater_kinds.spending import spending_of
 from leaderboard.pages.wording import on_intervals
 from leaderboard.raters.agreement.table import category_names, without_pools
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.presentation import aligned, printable
 from leaderboard.snapshots.reading import opinions
 from leaderboard.stats.ranking_method import Method
 

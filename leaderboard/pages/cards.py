@@ -8,7 +8,7 @@ from arena.models import Study
 from arena.models.querysets import StudyQuerySet
 from arena.texts.markdown import summary
 from leaderboard.models import Snapshot
-from leaderboard.snapshots.presentation import ratings_given
+from leaderboard.pages.standings.sentences import ratings_given
 
 
 def rater_sets(snapshot: Snapshot | None, kind: str) -> list[dict[str, Any]]:

@@ -13,8 +13,8 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.figure import series_look
 from leaderboard.pages.format import counted
 from leaderboard.pages.page import NoRatingsError, Page
+from leaderboard.pages.standings.sentences import ratings_given
 from leaderboard.pages.switches import Switch, switches
-from leaderboard.snapshots.presentation import ratings_given
 from leaderboard.snapshots.settings import (
     EXPECTED_RATINGS,
     RANDOM_PAIRS,

@@ -27,7 +27,7 @@ from leaderboard.pages.page import ElsewhereError, NoNumbersError, NotReadyError
 from leaderboard.pages.switches import list_of
 from leaderboard.pages.table_html import data_table
 from leaderboard.snapshots import freshness
-from leaderboard.snapshots.presentation import METHOD_NAMES
+from leaderboard.snapshots.method_names import METHOD_NAMES
 from leaderboard.snapshots.settings import MOST_LISTED, UnknownSettingError
 
 

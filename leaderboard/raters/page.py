@@ -23,6 +23,7 @@ from leaderboard.pages.rater_kinds.choices import (
     one_of,
 )
 from leaderboard.pages.rater_kinds.flags import flag_sentences
+from leaderboard.pages.standings.sentences import ties_phrase
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.wording import on_intervals, with_intervals
 from leaderboard.raters.agreement.figure import kinds_map
@@ -51,7 +52,7 @@ from leaderboard.raters.table import LONGER, Kind, RaterFigure, kinds_table, sum
 from leaderboard.raters.verdict import verdict
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find_about_raters
-from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS, ties_phrase
+from leaderboard.snapshots.method_names import METHOD_NAMES, STORED_METHODS
 from leaderboard.snapshots.settings import Setting
 from leaderboard.snapshots.stored import Stored
 

@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from leaderboard.models import Release
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.presentation import method_beside
+from leaderboard.snapshots.method_names import method_beside
 from leaderboard.snapshots.settings import Setting
 from leaderboard.snapshots.stored import Stored
 

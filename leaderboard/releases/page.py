@@ -17,11 +17,12 @@ from leaderboard.pages.citation import Author, Citation
 from leaderboard.pages.columns import Column
 from leaderboard.pages.page import DOWNLOADS_WAIT, Page, Panel
 from leaderboard.pages.shell import Published, published
+from leaderboard.pages.standings.sentences import leading_sentence, ratings_given, ties_phrase
 from leaderboard.pages.standings.table import CONTESTANT, raters_table, standing_rows, standings_table
 from leaderboard.pages.table import DataTable
 from leaderboard.releases.content import USUAL, Board, boards
 from leaderboard.releases.provenance import Part, parts
-from leaderboard.snapshots.presentation import METHOD_NAMES, leading_sentence, ratings_given, ties_phrase
+from leaderboard.snapshots.method_names import METHOD_NAMES
 
 CITATIONS: Final[Mapping[str, str]] = {"cff": "application/yaml", "bib": "application/x-bibtex"}
 """Content types by the ending of the file."""

@@ -31,7 +31,7 @@ from leaderboard.pages.format import counted
 from leaderboard.pages.page import DOWNLOADS_WAIT, NotReadyError, Page
 from leaderboard.pages.shell import Published, described, not_ready, page_or_404, published, visible
 from leaderboard.pages.tabs import OF_TEXTS, TABS
-from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS
+from leaderboard.snapshots.method_names import METHOD_NAMES, STORED_METHODS
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from leaderboard.models import Snapshot
 from leaderboard.models.querysets import SliceQuerySet
 from leaderboard.snapshots import on_demand
 from leaderboard.snapshots.holding import holds, holds_standings
+from leaderboard.snapshots.method_names import method_beside
 from leaderboard.snapshots.on_demand import Askable, Pending
-from leaderboard.snapshots.presentation import method_beside
 from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Place, Stored, rows_of
 from leaderboard.snapshots.visible_lengths import shown

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from leaderboard.snapshots.presentation import METHOD_NAMES, STORED_METHODS, STYLE_NAMES
+from leaderboard.snapshots.method_names import METHOD_NAMES, STORED_METHODS, STYLE_NAMES
 from leaderboard.stats import choices
 from leaderboard.stats.choices import RESAMPLE, SHARING
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.copying import Payloads, digest, kept
-from leaderboard.snapshots.presentation import STORED_METHODS
+from leaderboard.snapshots.method_names import STORED_METHODS
 from leaderboard.snapshots.reading import Choice, Opinions
 from leaderboard.stats.descriptive import matrices
 from leaderboard.stats.games import Games

@@ -16,7 +16,7 @@ from leaderboard.snapshots import columns
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.copying import Payloads
 from leaderboard.snapshots.declarations import OnDemand, Request
-from leaderboard.snapshots.presentation import method_beside
+from leaderboard.snapshots.method_names import method_beside
 from leaderboard.snapshots.reading import Choice, Opinions, PairStyle, UnknownTextError, pair_style
 from leaderboard.snapshots.settings import ADJUSTED, BESIDE, MODELS, Scope, Setting, parse
 from leaderboard.snapshots.standings import TIES, inputs_of, matrix_table, published, standings

@@ -32,6 +32,22 @@ from leaderboard.pages.setting_page import SettingPage
 from leaderboard.pages.shell import Published, not_ready, published
 from leaderboard.pages.standings.figure import above_map, count_map, has_intervals, intervals, win_rate_map
 from leaderboard.pages.standings.rows import NO_TEXTS, USUAL, About, Entry, OfTexts, StandingsView
+from leaderboard.pages.standings.sentences import (
+    all_ratings,
+    control_sentences,
+    drawn,
+    expected_sentence,
+    few_units,
+    findings,
+    interval_line,
+    intervals_shown,
+    leading_group,
+    leading_sentence,
+    marked_sentence,
+    not_used_words,
+    raters_differ,
+    ties_phrase,
+)
 from leaderboard.pages.standings.table import (
     WILSON_CAUTION,
     RankTable,
@@ -62,26 +78,8 @@ from leaderboard.raters.agreement.trust import of_snapshot
 from leaderboard.raters.agreement.verdict import Verdict
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import Found, find
+from leaderboard.snapshots.method_names import METHOD_NAMES, STORED_METHODS, method_beside
 from leaderboard.snapshots.on_demand import Pending
-from leaderboard.snapshots.presentation import (
-    METHOD_NAMES,
-    STORED_METHODS,
-    all_ratings,
-    control_sentences,
-    drawn,
-    expected_sentence,
-    few_units,
-    findings,
-    interval_line,
-    intervals_shown,
-    leading_group,
-    leading_sentence,
-    marked_sentence,
-    method_beside,
-    not_used_words,
-    raters_differ,
-    ties_phrase,
-)
 from leaderboard.snapshots.settings import (
     BESIDE,
     DECLARED,

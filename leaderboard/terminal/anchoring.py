@@ -9,7 +9,7 @@ import numpy as np
 
 from arena.texts.model_names import looks_like_model
 from leaderboard.anchoring.content import AnchoredRanking, AnchoringData, AnchoringError
-from leaderboard.snapshots.presentation import aligned, counted, printable
+from leaderboard.pages.aligned_text import aligned, counted, printable
 from leaderboard.stats.anchored_pairs import rated_pairs
 from leaderboard.stats.anchored_result import Anchored, Points
 from leaderboard.stats.ranking_method import METHODOLOGY

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from leaderboard.snapshots.presentation import aligned, counted, printable
+from leaderboard.pages.aligned_text import aligned, counted, printable
 from leaderboard.stats.planning import Plan, percent, raters_words
 
 

@@ -8,14 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from leaderboard.snapshots.presentation import (
-    aligned,
-    counted,
-    findings,
-    interval_line,
-    printable,
-    ranks_written,
-)
+from leaderboard.pages.aligned_text import aligned, counted, printable
+from leaderboard.pages.standings.sentences import findings, interval_line, ranks_written
 from leaderboard.stats.checks import NoGamesError
 from leaderboard.stats.coefficients import rank_coefficients_of_rows
 from leaderboard.stats.plain_values import rounded

@@ -5,20 +5,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from leaderboard.snapshots.presentation import (
-    METHOD_NAMES,
-    aligned,
+from leaderboard.pages.aligned_text import aligned, counted, printable
+from leaderboard.pages.standings.sentences import (
     all_ratings,
-    counted,
     drawn,
     findings,
     interval_line,
     letters_shown,
     not_used_words,
-    printable,
     ranks_written,
     ties_phrase,
 )
+from leaderboard.snapshots.method_names import METHOD_NAMES
 from leaderboard.stats.ranking import Standings
 from leaderboard.stats.ranking_rows import Standing
 

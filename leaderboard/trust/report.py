@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from leaderboard.pages.aligned_text import aligned, printable
 from leaderboard.pages.format import counted
 from leaderboard.pages.units import COEFFICIENT, POINTS, SHARE, Estimate
 from leaderboard.pages.wording import enumerated, on_intervals
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.presentation import aligned, printable
 from leaderboard.snapshots.settings import LABELS
 from leaderboard.trust.measures import ACCURACY, MEASURES, OVER_MODELS, OVER_PROTOCOLS
 from leaderboard.trust.table import model_lines, protocol_lines

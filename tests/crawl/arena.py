@@ -14,7 +14,7 @@ from arena.models import Flag, Invitation, Membership, Pair, Question, Role, Stu
 from arena.rating import assignments, recording
 from arena.rating.opinions import Rating
 from judging.models import ProposalCall, WritingCall, WritingRun
-from judging.spending.purses import open_purse
+from judging.spending.reservations import open_purse
 from leaderboard.refreshing import services as snapshots
 from leaderboard.releases import services as releases
 from leaderboard.releases.fields import Fields

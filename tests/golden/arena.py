@@ -27,7 +27,7 @@ from structlog.contextvars import clear_contextvars
 
 from arena.models import Invitation, Membership, Question, Role, Study
 from judging.models import WritingCall, WritingRun
-from judging.spending.purses import open_purse
+from judging.spending.reservations import open_purse
 from leaderboard.files.bundle import making
 from tests import factories as make
 from tests.leaderboard.rows import few_rounds

@@ -43,7 +43,7 @@ WAY = """
 judges/asked judges/rights judges/services
 runs/lifecycle runs/door runs/claiming runs/work runs/asking runs/limiting runs/heartbeat
 worker/worker worker/arena remote/api remote/services runs/committing runs/recording receivers
-spending/budgets spending/purses
+spending/budgets spending/reservations
 """
 """The modules of judging that a call passes from *Start* to the row of its rating.
 

@@ -19,9 +19,9 @@ from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss
 from arena.models import Study
 from leaderboard.anchoring.content import data_of_study
 from leaderboard.models import SnapshotSlice
+from leaderboard.pages.standings.sentences import findings
 from leaderboard.raters.agreement.coefficients import agreement
 from leaderboard.refreshing import services
-from leaderboard.snapshots.presentation import findings
 from leaderboard.snapshots.reading import opinions
 from leaderboard.snapshots.settings import Setting
 from leaderboard.standings.page import Board

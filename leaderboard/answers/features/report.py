@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from leaderboard.answers.features.content import NO_SCALE
 from leaderboard.answers.features.table import FEWEST_MODELS, expected, rows_of
+from leaderboard.pages.aligned_text import aligned, printable
 from leaderboard.pages.format import NONE, counted
 from leaderboard.pages.wording import on_intervals
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.presentation import aligned, printable
 
 _COEFFICIENTS: Final = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
 _COLUMNS: Final = ("answers", "prompts", *_COEFFICIENTS.values())

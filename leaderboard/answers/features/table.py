@@ -11,7 +11,7 @@ from leaderboard.pages.table import DataTable
 from leaderboard.pages.units import COEFFICIENT, POINTS, SHARE, Estimate
 from leaderboard.pages.wording import correlation_word
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.presentation import FEWEST_PROMPTS
+from leaderboard.snapshots.method_names import FEWEST_PROMPTS
 
 COEFFICIENTS: Final = {
     "pearson": ("Pearson", "Pearson r with quality"),

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from leaderboard.pages.aligned_text import aligned, printable
 from leaderboard.pages.format import NONE
 from leaderboard.pages.wording import on_intervals
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.presentation import aligned, printable
 
 RULES: Final = {
     "exclude": "missing answers left out",

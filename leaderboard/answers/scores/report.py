@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from leaderboard.pages.aligned_text import aligned, printable
 from leaderboard.pages.format import NONE, counted
 from leaderboard.pages.wording import on_intervals
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.presentation import aligned, printable
 
 _COEFFICIENTS: Final = {
     "pearson": "Pearson",

@@ -10,7 +10,7 @@ from judging.judges.asked import all_asked_by
 from judging.judges.services import JudgeError
 from judging.models import Judge, Panel
 from judging.protocols.protocol import UnknownProtocolError
-from judging.spending.purses import prices_of
+from judging.spending.reservations import prices_of
 from leaderboard.pages.rater_kinds.judge_facts import PUBLIC_OPTIONS
 
 

@@ -30,9 +30,9 @@ from leaderboard.files.bundle.archive import (
 from leaderboard.files.bundle.arrays import opinions_from, sizes_from
 from leaderboard.files.bundle.right_answers import right_answers_from
 from leaderboard.files.bundle.text_opinions import Files, checks_from, features_from, scores_from
+from leaderboard.pages.aligned_text import printable
 from leaderboard.refreshing.tables import tables
 from leaderboard.snapshots.canonical import canonical
-from leaderboard.snapshots.presentation import printable
 from leaderboard.stats.checks import StatsError
 from leaderboard.stats.elo import EloParameters
 from leaderboard.stats.ranking_method import METHODOLOGY, Method

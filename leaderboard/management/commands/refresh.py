@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from arena.management.command import ArenaCommand
 from arena.models import Study
+from leaderboard.pages.aligned_text import counted
 from leaderboard.refreshing import services
-from leaderboard.snapshots.presentation import counted
 from leaderboard.snapshots.study_lock import BusyError
 from leaderboard.terminal.options import study_named
 

@@ -9,9 +9,9 @@ from urllib.parse import parse_qsl, urlencode
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_ON_A_PHONE
 from leaderboard.pages.page import Page
+from leaderboard.pages.standings.sentences import ratings_given
 from leaderboard.pages.switches import Option, Switch
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.presentation import ratings_given
 from leaderboard.snapshots.settings import (
     ALL_CATEGORIES,
     DECLARED,

@@ -9,19 +9,12 @@ from typing import Any, Final, Self
 from arena.files.writing import Table, Type
 from leaderboard.pages.columns import Column, bare, ends_at, ends_of
 from leaderboard.pages.format import NONE, counted
+from leaderboard.pages.standings.sentences import interval_line, letters_shown, provisional, ranks_written
 from leaderboard.pages.table import DataTable, Matrix
 from leaderboard.pages.units import COEFFICIENT, COUNT, FRACTION, PERCENT, SCORE, Estimate
 from leaderboard.pages.wording import verb
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.presentation import (
-    METHOD_NAMES,
-    STYLE_NAMES,
-    interval_line,
-    letters_shown,
-    method_beside,
-    provisional,
-    ranks_written,
-)
+from leaderboard.snapshots.method_names import METHOD_NAMES, STYLE_NAMES, method_beside
 from leaderboard.stats.shares import wilson_ends
 
 WILSON_CAUTION: Final = (

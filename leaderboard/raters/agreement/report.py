@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from arena.models import Study
+from leaderboard.pages.aligned_text import aligned, printable
 from leaderboard.pages.format import NONE
 from leaderboard.pages.table import NUMBERS, DataTable
 from leaderboard.pages.units import Cell
@@ -39,7 +40,6 @@ from leaderboard.snapshots import columns
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.counts import counts
 from leaderboard.snapshots.methods import method_at
-from leaderboard.snapshots.presentation import aligned, printable
 from leaderboard.snapshots.reading import Opinions, opinions
 from leaderboard.stats.ranking_method import Method
 

@@ -31,7 +31,7 @@ from leaderboard.pages.wording import (
 from leaderboard.raters.agreement.table import with_people
 from leaderboard.raters.bias.content import in_one_order
 from leaderboard.snapshots.canonical import Content
-from leaderboard.snapshots.presentation import METHOD_NAMES
+from leaderboard.snapshots.method_names import METHOD_NAMES
 from leaderboard.stats.coefficients import rank_coefficients_of_rows
 from leaderboard.stats.plain_values import plain
 

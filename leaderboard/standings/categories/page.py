@@ -13,11 +13,12 @@ from leaderboard.models import Snapshot
 from leaderboard.pages.columns import TableQuery
 from leaderboard.pages.page import Panel
 from leaderboard.pages.setting_page import OF_ALL_CATEGORIES, SettingPage
+from leaderboard.pages.standings.sentences import few_units, intervals_shown, ties_phrase
 from leaderboard.pages.standings.table import Row
 from leaderboard.pages.switches import Switch, list_of
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import find
-from leaderboard.snapshots.presentation import METHOD_NAMES, few_units, intervals_shown, ties_phrase
+from leaderboard.snapshots.method_names import METHOD_NAMES
 from leaderboard.snapshots.settings import MOST_LISTED, Scope
 from leaderboard.standings.categories.table import ALL, CategoryMatrix, differs, verdict
 from leaderboard.standings.page import abouts

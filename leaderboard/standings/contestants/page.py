@@ -20,6 +20,7 @@ from leaderboard.pages.format import whole_percent
 from leaderboard.pages.page import Panel, step
 from leaderboard.pages.setting_page import OF_ALL_CATEGORIES, SettingPage
 from leaderboard.pages.shell import visible
+from leaderboard.pages.standings.sentences import intervals_shown, ties_phrase
 from leaderboard.pages.standings.table import (
     WILSON_CAUTION,
     Opponent,
@@ -34,7 +35,7 @@ from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.comparison_index import Index, Question, places
 from leaderboard.snapshots.contents import find, is_held
 from leaderboard.snapshots.levels import at_level
-from leaderboard.snapshots.presentation import METHOD_NAMES, intervals_shown, ties_phrase
+from leaderboard.snapshots.method_names import METHOD_NAMES
 from leaderboard.snapshots.settings import Scope, Setting
 from leaderboard.snapshots.stored import Stored
 from leaderboard.snapshots.visible_lengths import visible_lengths

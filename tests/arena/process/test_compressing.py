@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from leaderboard.refreshing import services
 from tests import factories as make
 
 
@@ -13,7 +14,7 @@ def asking():
 
 
 def test_a_page_is_sent_compressed_and_a_second_time_not_at_all(db, asking):
-    make.make_study(slug="open", visibility="public")
+    services.refresh(make.make_small_study(slug="open", visibility="public"))
     address = reverse("study", args=["open"])
     sent = asking.get(address)
     assert sent["Content-Encoding"] == "gzip"

@@ -15,9 +15,9 @@ from judging.judges.services import JudgeError
 from judging.models import JudgeCall, JudgeRun, Price
 from judging.runs.lifecycle import pause_run
 from judging.spending import budgets
-from judging.spending.purses import prices_of, settle_deleted
-from judging.spending.purses import reserve as reserve_from_purses
-from judging.spending.purses import settle as settle_in_purses
+from judging.spending.reservations import prices_of, settle_deleted
+from judging.spending.reservations import reserve as reserve_from_purses
+from judging.spending.reservations import settle as settle_in_purses
 from tests import factories
 from tests.factories import make_assignment, make_judge, make_price, make_small_study
 

@@ -16,7 +16,7 @@ from judging.endpoints import costs
 from judging.judges.asked import AskedModel, asked_by
 from judging.models import JudgeCall, JudgeRun, Price, Purse
 from judging.runs.lifecycle import pause_run
-from judging.spending import budgets, purses
+from judging.spending import budgets, reservations
 from tests import factories
 from tests.arena.rating.test_concurrency import at_once
 from tests.factories import make_assignment, make_judge, make_price, make_study
@@ -61,7 +61,7 @@ class Worker:
             for number, length in enumerate(lengths)
         ]
         with transaction.atomic():
-            granted = purses.reserve([(call, self.asked) for call in calls])["run", self.run.pk]
+            granted = reservations.reserve([(call, self.asked) for call in calls])["run", self.run.pk]
             made = JudgeCall.objects.bulk_create(calls[: granted.count])
             if why := budgets.why_no_more(granted):
                 pause_run(self.run, why)
@@ -76,7 +76,7 @@ class Worker:
             if state == "replied" and told:
                 call.prompt_tokens = int(costs.most_prompt_tokens(call.messages) * share)
                 call.completion_tokens = int(LIMIT * share)
-            purses.settle([call])
+            reservations.settle([call])
             call.save()
 
 

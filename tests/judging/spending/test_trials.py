@@ -19,7 +19,7 @@ from judging.writing.probing import probe
 from tests import factories as make
 from tests.judging.endpoints.server import ChatServer
 from tests.judging.runs.test_spending import BOUND, MESSAGES
-from tests.judging.spending.test_purses import amounts
+from tests.judging.spending.test_reservations import amounts
 
 pytestmark = pytest.mark.django_db
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from leaderboard.snapshots.presentation import interval_line
+from leaderboard.pages.standings.sentences import interval_line
 from leaderboard.stats.agreement_opinions import Topics, opinion_rows, pair_sums
 from leaderboard.stats.alpha import repeated_pairs, within_measure
 from leaderboard.stats.alternative_annotator import alternative_annotator

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rules import scales
-from leaderboard.snapshots.presentation import METHOD_NAMES
+from leaderboard.snapshots.method_names import METHOD_NAMES
 from leaderboard.snapshots.settings import Setting, UnknownSettingError, bands, left_out, parse
 from leaderboard.stats import intervals
 from leaderboard.stats.checks import ParameterError

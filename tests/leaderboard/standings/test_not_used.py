@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from arena.models import Comparison
 from leaderboard.files import exports
+from leaderboard.pages.standings.sentences import all_ratings, not_used, not_used_words
 from leaderboard.pages.standings.table import NOT_USED
 from leaderboard.refreshing import services
-from leaderboard.snapshots.presentation import all_ratings, not_used, not_used_words
 from tests import factories
 from tests.leaderboard.rows import HandMade
 

@@ -11,8 +11,8 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from arena.models import Comparison, Rater, Study
+from leaderboard.pages.standings.sentences import ranks_written
 from leaderboard.refreshing import services
-from leaderboard.snapshots.presentation import ranks_written
 from tests import factories
 from tests.leaderboard.releases.releasing import release
 from tests.leaderboard.rows import HandMade

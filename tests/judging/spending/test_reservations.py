@@ -18,7 +18,7 @@ from judging.models import JudgeRun, Price, ProposalCall, Purse
 from judging.proposing import services as proposing
 from judging.runs import recovery
 from judging.runs.lifecycle import start_run
-from judging.spending import purses
+from judging.spending import reservations
 from judging.spending.budgets import set_budget
 from tests import factories as make
 from tests.arena.rating.test_concurrency import at_once
@@ -156,7 +156,7 @@ def test_what_deleted_runs_had_in_flight_counts_as_spent() -> None:
     reserve(kept, call := make_call(kept, make.make_assignment()))
     call.save()
     run.delete()
-    purses.settle_deleted()
+    reservations.settle_deleted()
     assert amounts(scope="day") == (BOUND, BOUND)
 
 

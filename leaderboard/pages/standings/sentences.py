@@ -1,28 +1,15 @@
-"""Wording of methods, intervals, ties and findings, and aligned text. Pure."""
+"""Sentences about standings: intervals, ties, why a row is grey, who is first, and findings. Pure."""
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from arena.texts.visible import visible
+from leaderboard.pages.aligned_text import counted
+from leaderboard.snapshots.method_names import STYLE_NAMES
 
-METHOD_NAMES: Final = {
-    "elo": "Elo",
-    "bradley-terry": "Bradley-Terry",
-    "davidson": "Davidson",
-    "ordinal": "Ordinal",
-    "elo-study": "Elo as in the study",
-}
-STORED_METHODS: Final = tuple(name for name in METHOD_NAMES if name != "elo-study")
-"""Those every snapshot holds; a worker computes the other when somebody asks."""
-STYLE_NAMES: Final = {"length": "length", "markdown": "Markdown"}
-"""Words for what a ranking is adjusted for."""
 _MOST_LETTERS: Final = 4
-FEWEST_PROMPTS: Final = 30
-"""With fewer, a page says how many."""
 _FEWEST_GAMES: Final = 30
 
 
@@ -106,11 +93,6 @@ def _units(used: Mapping[str, Any]) -> str:
     return units if same is None else f"{units}, same {counted(same, 'raters')}"
 
 
-def printable(text: str) -> str:
-    """A name in one line of a table: names are not trusted."""
-    return visible(text, kept="")
-
-
 def ties_phrase(method: str, used: Mapping[str, Any]) -> str:
     if method == "ordinal":
         return "every rating as given"
@@ -120,10 +102,6 @@ def ties_phrase(method: str, used: Mapping[str, Any]) -> str:
         return "ties off"
     what = "modelled" if method == "davidson" else "count half"
     return f"ties ({used['tie_band']}) {what}" if used.get("tie_band") else f"ties {what}"
-
-
-def counted(number: int, plural: str) -> str:
-    return f"{number} {plural.removesuffix('s') if number == 1 else plural}"
 
 
 def letters_shown(group: str | None) -> str:
@@ -352,28 +330,3 @@ def _between(level: float | None, found: Mapping[str, Any], form: str) -> str:
 
 def _number(value: float, form: str) -> str:
     return f"{value:{form}}".replace("-", "−")
-
-
-def aligned(rows: Sequence[Sequence[str]], left: Collection[str]) -> list[str]:
-    """Lines with aligned columns, right but for those named in ``left``; the first row is the header."""
-    header = rows[0]
-    widths = [max(_width(row[column]) for row in rows) for column in range(len(header))]
-    sides = [name in left for name in header]
-    return ["  ".join(map(_padded, row, widths, sides)).rstrip() for row in rows]
-
-
-def _padded(cell: str, width: int, left: bool) -> str:
-    space = " " * (width - _width(cell))
-    return cell + space if left else space + cell
-
-
-def _width(text: str) -> int:
-    """Columns on a terminal: wide East Asian characters take two, combining marks none."""
-    return sum(
-        0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
-        for letter in text
-    )
-
-
-def method_beside(method: str) -> str:
-    return "elo" if method == "bradley-terry" else "bradley-terry"

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leaderboard.snapshots.presentation import (
+from leaderboard.pages.standings.sentences import (
     few_units,
     first_names,
     leading_group,
