@@ -235,6 +235,7 @@ SWEEPS = [
     "judging.runs.recovery.sweep",
     "judging.panels.services.sweep_panels",
     "judging.requests.services.sweep",
+    "judging.submissions.services.mail_again",
     "leaderboard.refreshing.services.sweep",
     "leaderboard.snapshots.on_demand.sweep",
 ]

@@ -33,6 +33,8 @@ from judging.runs.estimating import Estimate, estimate
 from judging.submissions.proof import A_DAY
 from judging.writing.services import configure_author, contestant_named
 
+AT_LEAST: Final = timedelta(minutes=1)  # after a decision its own process mails it
+AT_MOST: Final = timedelta(hours=1)
 log = logging.getLogger(__name__)
 State = Submission.State
 
@@ -180,6 +182,15 @@ def _mail(pk: int) -> None:
         log.exception("A mail about a proposal could not be sent. Look at EMAIL_URL.")
     else:
         Submission.objects.filter(pk=pk).update(mailed_at=timezone.now())
+
+
+def mail_again() -> None:
+    """Mail recent decisions whose mail was lost with its process, or that no server took."""
+    now = timezone.now()
+    recent = Q(decided_at__lt=now - AT_LEAST, decided_at__gt=now - AT_MOST)
+    decided = Submission.objects.filter(recent, mailed_at=None).exclude(contact="")
+    for pk in decided.order_by("pk").values_list("pk", flat=True) if settings.SENDS_MAIL else ():
+        _mail(pk)
 
 
 OF_RUN: Final = ("judge", "both_orders", "controls", "remote")

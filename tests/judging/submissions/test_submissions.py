@@ -3,6 +3,7 @@
 import hashlib
 from collections import deque
 from collections.abc import Callable
+from datetime import timedelta
 from itertools import count
 from typing import Any
 from uuid import uuid4
@@ -312,6 +313,13 @@ def test_a_mail_that_cannot_be_sent_is_no_failure(
         services.decline(submission(study), "No.", None)
     row = Submission.objects.get()
     assert (row.state, row.mailed_at) == ("declined", None)
+    # Its own process may still be at it; later the sweep mails it, once, and gives up after an hour.
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    for minutes, sent in ((0, 0), (90, 0), (2, 1), (2, 1)):
+        decided_at = timezone.now() - timedelta(minutes=minutes)
+        Submission.objects.update(decided_at=decided_at)
+        services.mail_again()
+        assert len(mail.outbox) == sent
 
 
 def test_who_may_see_and_decide(study: Study, client: Client, staff: Client) -> None:
