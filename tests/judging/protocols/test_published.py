@@ -14,6 +14,7 @@ from judging.protocols.protocol import ConfiguredProtocol
 from judging.protocols.published import OF_A_PAIR, messages, problems
 from judging.protocols.rendering import OneText, PairTexts
 from judging.protocols.replies import ReplyText
+from tests.judging.protocols.scripted import GOOD, ask_all, by_content, configured, reply_to
 
 PAIR = PairTexts(["Why {output_2}?"], "a {note}", ["Because."], ["Why not?"], b"secret", [["It is so."]])
 TURNS = PairTexts(["One?", "Two?"], "", ["a1", "a2"], ["b1", "b2"], b"secret")
@@ -147,6 +148,27 @@ def test_the_verdict_is_read_where_the_file_lets_it_stand(
 ) -> None:
     configured = make_published(TAGGED, form, points, place=place)
     assert conversation.verdict(configured, {"ask": ReplyText(reply, "stop")}).rating == rating
+
+
+@given(st.lists(st.booleans(), min_size=2, max_size=2), st.booleans())
+def test_a_model_that_reads_the_answers_says_the_same_in_our_words(good: list[bool], swap: bool) -> None:
+    """The same loopback model, asked by a file of LLMBar's form and by ``vanilla``."""
+    first, second = (f"An answer{' that is ' + GOOD if one else ''}." for one in good)
+    pair = PairTexts(["Why?"], "", [first], [second], b"secret")
+    texts = pair.swapped() if swap else pair
+
+    def said(question: conversation.Question) -> str:
+        asked = question.messages[-1]["content"]
+        if "# Output (a):" not in asked:
+            return reply_to(question.messages)
+        one, other = asked.split("# Output (a):")[1].split("# Output (b):")
+        return f"Output ({'ab'[by_content(one, other) > 0]})"
+
+    ratings = {
+        conversation.verdict(each, ask_all(each, texts, said)[1]).rating
+        for each in (make_published(TAGGED, "binary", 2), configured("vanilla", "binary"))
+    }
+    assert len(ratings) == 1
 
 
 def test_the_file_is_part_of_the_hash() -> None:
