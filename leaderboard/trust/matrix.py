@@ -23,15 +23,17 @@ _BASES: Final = ("vanilla", "base")
 
 def matrix(trial: Trial) -> dict[str, Any]:
     """Judges by model and protocol; those that lack either are cells only."""
-    models = list(dict.fromkeys(model for model in trial.models if model))
-    protocols = list(dict.fromkeys(protocol for protocol in trial.protocols if protocol))
+    named = list(zip(trial.models, trial.protocols, strict=True))
+    models = list(dict.fromkeys(model for model, protocol in named if model and protocol))
+    protocols = list(dict.fromkeys(protocol for model, protocol in named if model and protocol))
     estimates = _estimates(trial)
     cells = list(zip(trial.slugs, trial.models, trial.protocols, estimates, strict=True))
     samples = np.array([each.samples for each in trial.accuracies[: len(trial.choices)]])
     place = _places(trial, models, protocols)
     base = _base(trial)
     found, rounds = (
-        Matrix(_placed(place, each), protocols.index(base) if base else None) for each in (estimates, samples)
+        Matrix(_placed(place, each), protocols.index(base) if base in protocols else None)
+        for each in (estimates, samples)
     )
     halves = found.halves(trial.averaged)
     return {
