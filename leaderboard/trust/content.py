@@ -151,6 +151,12 @@ def _mean(found: Iterable[Mapping[str, Any]], name: str) -> float | None:
     return None if None in values else rounded(sum(values) / len(values))
 
 
+def _sum(found: Iterable[Mapping[str, Any]], name: str) -> int | None:
+    """None where it is sealed."""
+    values = [each[name] for each in found]
+    return None if None in values else sum(values)
+
+
 def _summary(trial: Trial, number: int) -> dict[str, Any]:
     """Figures of a judge, or of one of BASELINES after them."""
     judged = trial.judged[number]
@@ -183,7 +189,7 @@ def _summary(trial: Trial, number: int) -> dict[str, Any]:
 
     def mean(subsets: Sequence[int]) -> dict[str, Any]:
         values = {each.key: _mean([found[subset] for subset in subsets], each.key) for each in AVERAGED}
-        counts = {each.key: sum(found[subset][each.key] for subset in subsets) for each in COUNTS}
+        counts = {each.key: _sum([found[subset] for subset in subsets], each.key) for each in COUNTS}
         return told(accuracy(subsets) | values | counts | ends(subsets))
 
     return _parts(trial, found, mean)

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -99,6 +100,11 @@ def test_measures_that_come_or_go_have_another_form():
         "accuracy,n,agreement,alpha,both_right,hedging,unscored,kappa,precision,recall,f1,"
         "first,longer,people,asked,scored,both",
     ), "raise FORM in leaderboard/snapshots/canonical.py, and write both here"
+
+
+def test_every_key_is_in_the_documents_of_the_api():
+    said = (Path(__file__).parents[3] / "docs" / "api.md").read_text(encoding="utf-8")
+    assert [each.key for each in MEASURES if f"`{each.key}`" not in said] == []
 
 
 def test_subsets_that_are_no_part_of_averages(made):

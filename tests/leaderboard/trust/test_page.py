@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from arena.models import Pair, Study
+from arena.models import Comparison, Pair, Study
 from leaderboard.files.bundle import making
 from leaderboard.files.bundle.archive import RIGHT_ANSWERS, Reader
 from leaderboard.files.bundle.recomputing import recompute
@@ -12,6 +12,7 @@ from leaderboard.files.bundle.right_answers import right_answers_from
 from leaderboard.models import SnapshotSlice
 from leaderboard.pages.format import percent
 from leaderboard.refreshing import computing, services
+from leaderboard.trust.measures import MEASURES
 from leaderboard.trust.table import RIGHT
 from tests import factories
 from tests.leaderboard.reading import printed, records, text, words
@@ -181,7 +182,7 @@ class TestWhileOpen:
         assert set(found["parameters"]["subsets"]) == {"plain"}
         assert found["baselines"] == []
         assert all(set(each["subsets"]) == {"plain"} for each in found["judges"])
-        for name in ("people", "longer", "confusion"):
+        for name in ("confusion", *(key for each in MEASURES if each.sealed for key in each.keys)):
             assert {each["subsets"]["plain"][name] for each in found["judges"]} == {None}
         for address in (page, client.get(f"{PAGE}?columns=all"), client.get(API)):
             shown = address.content.decode()
@@ -195,6 +196,18 @@ class TestWhileOpen:
         assert "While people rate, only labels say which answer is right." in refused.content.decode()
         assert client.get(f"{PAGE}?sealed=").context["page"].found == found
         assert client.get(f"{PAGE}?ties=tie").context["page"].setting.sealed
+
+    def test_nothing_follows_from_what_people_said(self, client, made):
+        """Of a measure of people's ratings that is declared public, readers would see a change."""
+        reopened(made)
+        shown = client.get(API).json()
+        assert shown["judges"]
+        for number, one in enumerate(Comparison.objects.filter(rater__kind="person").order_by("pk")):
+            one.rating = 1 + (3 * number) % one.points
+            one.save(update_fields=["rating"])
+        made.study.touch()
+        services.refresh(Study.objects.get())
+        assert client.get(API).json()["judges"] == shown["judges"]
 
     def test_operators(self, staff, made):
         reopened(made)
