@@ -129,6 +129,14 @@ def _emptied_quickly() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def _worth_of_no_other_study() -> None:
+    """Studies of other tests had the same ids."""
+    from arena.rating import offering
+
+    offering._worth.cache_clear()
+
+
 @pytest.fixture(scope="module")
 def shared_rows(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """A transaction around the tests of a module, for fixtures whose rows are made once and then shared.
