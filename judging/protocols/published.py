@@ -19,6 +19,7 @@ MESSAGE: Final = re.compile(
     r"<\|im_start\|>(?P<role>\w*)\n(?P<content>(?:(?!<\|im_start\|>).)*?)\n?<\|im_end\|>", re.DOTALL
 )
 PLACEHOLDER: Final = re.compile(r"(?P<brace>\{\{|\}\})|\{\$?(?P<name>[A-Za-z]\w*)\}")
+TURN: Final = re.compile(r"[1-9][0-9]{0,2}")  # 0 would be all turns
 ROLES: Final = ("system", "user", "assistant")
 
 FIRST: Final = ("output_1", "output_a", "answer_a", "answer_1", "response_a", "response_1", "candidate_a")
@@ -63,10 +64,10 @@ def messages_of(text: str) -> list[Message]:
 def _of_json(text: str) -> list[Message]:
     try:
         found = [json.loads(text)]
-    except ValueError:
+    except (ValueError, RecursionError):
         try:
             found = [json.loads(line) for line in text.strip().splitlines() if line.strip()]
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise PublishedPromptError(f"it is not JSON: {error}") from error
     if len(found) > 1:
         names = ", ".join(str(one.get("name")) for one in found if isinstance(one, dict))
@@ -85,7 +86,8 @@ def source_of(name: str, shown: Sequence[str]) -> tuple[str, int]:
             return source, 0
     stem, _, turn = known.rpartition("_")
     source = TURNS.get(stem, "")
-    return (source, int(turn)) if turn.isdecimal() and source in (*shown, "reference") else ("", 0)
+    is_turn = TURN.fullmatch(turn) and source in (*shown, "reference")
+    return (source, int(turn)) if is_turn else ("", 0)
 
 
 RUN: Final = 5  # words in a row that say two texts share a wording
@@ -93,8 +95,8 @@ RUN: Final = 5  # words in a row that say two texts share a wording
 
 def shared_wording(text: str, other: str) -> float:
     """The share of the runs of five words of a text that the other has, too; 0 for a shorter text."""
-    own, others = (_runs(each) for each in (text, other))
-    return len([run for run in own if run in set(others)]) / len(own) if own else 0.0
+    own, others = _runs(text), set(_runs(other))
+    return sum(run in others for run in own) / len(own) if own else 0.0
 
 
 def _runs(text: str) -> list[tuple[str, ...]]:

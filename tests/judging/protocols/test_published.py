@@ -121,6 +121,9 @@ def test_no_answer_can_fill_a_place_or_begin_a_message(first: str, second: str) 
         (f"{LINE}\n{LINE}", "it holds 2 prompts (own, own): leave one line in it."),
         ('{"prompt_template": ', "it is not JSON"),
         ('{"prompt_template": 3}', "must be texts"),
+        ('{"prompt_template": ' + "[" * 9_000, "it is not JSON"),
+        ("{question_0} {answer_a} {answer_b}", "{question_0} is no placeholder"),
+        (f"{{question_{'1' * 5_000}}} {{answer_a}} {{answer_b}}", "11} is no placeholder"),
     ],
 )
 def test_faults_of_a_file_are_named(text: str, expected: str) -> None:
