@@ -4,7 +4,6 @@ import logging
 from collections.abc import Callable
 from functools import wraps
 from secrets import randbelow
-from smtplib import SMTPException
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -32,6 +31,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from arena.pages.names import NAME_TAKEN, check_name
 from arena.pages.permissions import is_staff, signed_in
 from arena.people.locking_out import remember_browser
+from arena.people.mail import NOT_SENT
 from arena.process.addresses import client_address
 from arena.texts.names import folded
 
@@ -142,7 +142,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         try:
             host = urlsplit(settings.PUBLIC_URL).netloc
             super().send_mail(template_prefix, email, context | own | {"own_host": host})
-        except (OSError, SMTPException):
+        except NOT_SENT:
             log.exception("A mail about an account could not be sent. Look at EMAIL_URL.")
 
     def format_email_subject(self, subject: str) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
-from smtplib import SMTPException
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -24,6 +23,7 @@ from arena.data.uploads import jobs
 from arena.data.uploads.forms import max_bytes
 from arena.models import Contestant, ImportJob, Study
 from arena.pages.permissions import Visitor
+from arena.people.mail import NOT_SENT, check_mailable
 from arena.texts.names import is_taken, why_not
 from judging.endpoints.reaching import RefusedAddressError
 from judging.judges.services import JudgeError, check_url, storing
@@ -91,6 +91,10 @@ def _check(study: Study, wanted: Submission, *, has_files: bool) -> None:
     except ValidationError as error:
         field, said = next(iter(error.message_dict.items()))
         raise JudgeError(said[0], field) from error
+    try:
+        check_mailable(wanted.contact)
+    except ValidationError as error:
+        raise JudgeError(error.messages[0], "contact") from error
     if why := why_not(wanted.name):
         raise JudgeError(f"The name {why}.", "name")
     if has_files == bool(wanted.base_url) or has_files == bool(wanted.model):
@@ -178,7 +182,7 @@ def _mail(pk: int) -> None:
     parts = [said, row.reason, settings.PUBLIC_URL + row.study.get_absolute_url()]
     try:
         send_mail(f"Your model was {row.state}", "\n\n".join(filter(None, parts)), None, [row.contact])
-    except (OSError, SMTPException):
+    except NOT_SENT:
         log.exception("A mail about a proposal could not be sent. Look at EMAIL_URL.")
     else:
         Submission.objects.filter(pk=pk).update(mailed_at=timezone.now())

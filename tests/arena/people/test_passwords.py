@@ -129,6 +129,10 @@ def _without_tokens(page: str) -> str:
 def test_a_mail_that_cannot_be_sent_changes_no_reply(
     client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    assert client.post(RESET, {"email": "ada@\u00ad.example"})["Location"] == f"{RESET}sent/"
+    assert "could not be sent" in caplog.text
+    caplog.clear()
+
     def fail(*args: Any) -> None:
         raise SMTPException("no")
 
