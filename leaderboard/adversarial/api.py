@@ -55,6 +55,12 @@ def create_candidates(request: HttpRequest, given: Candidates) -> Status[object]
     return _told(request, given.study, lambda: given.make(account_of(request)), 201)
 
 
+@router.get("/candidates/", response={200: AdversarialOut, **REFUSALS}, include_in_schema=False)
+def show_candidates(request: HttpRequest) -> Status[object]:
+    """The study of this short name, whose address is that of making candidates, too."""
+    return show_adversarial(request, "candidates")
+
+
 @router.post("/", response={201: AdversarialOut, **REFUSALS}, summary="Keep what judges get wrong")
 def create_adversarial(request: HttpRequest, given: Keep) -> Status[object]:
     """Make a study of the candidates that judges get wrong."""

@@ -187,9 +187,10 @@ def told(study: Study, judges: Sequence[str] = ()) -> dict[str, Any]:
     decisions = Counter(decision for _, _, decision in decided(study))
     people = {name: decisions.pop(name, 0) for name in (CONFIRMED, WAITING)}
     kept = sum(people.values()) + decisions.total()
+    source = made_how(made).get("study") if made else None
     return {
         "study": study.slug,
-        "source": made_how(made).get("study") if made else None,
+        "source": source if isinstance(source, str) else None,  # a file may say anything of it
         "left_out": {each.reason: each.rows for each in left_out},
         "candidates": candidates,
         "people": {"kept": kept, **people, "refused": dict(decisions)} if kept else None,

@@ -185,7 +185,10 @@ class Candidates(Schema):
         for name, row in rows.items():
             if not row or len(row) != len(next(iter(rows.values()))):
                 raise AdversarialError(f'"{name}" has no vector, or one of another length.', "vectors")
-        return unit(np.array([rows[_name(each)] for each in prompts]))
+        given = np.array([rows[_name(each)] for each in prompts])
+        # Of the largest number of a row the square may be no finite number, or 0.
+        largest = np.abs(given).max(axis=1, keepdims=True)
+        return unit(given / np.where(largest > 0, largest, 1.0))
 
 
 def _name(prompt: Prompt) -> str:

@@ -33,7 +33,7 @@ class NewForm(forms.Form):
 
     def given(self) -> dict[str, Any]:
         """What was entered, as the API takes it."""
-        return {name: value for name, value in self.cleaned_data.items() if value}
+        return {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
 
 
 class CandidatesForm(NewForm):
@@ -66,7 +66,7 @@ class CandidatesForm(NewForm):
 
     def clean_vectors(self) -> Any:
         try:
-            return json.load(self.cleaned_data["vectors"]) if self.cleaned_data["vectors"] else None
+            return (json.load(self.cleaned_data["vectors"]) or {}) if self.cleaned_data["vectors"] else None
         except (ValueError, RecursionError):
             raise forms.ValidationError("The file is no JSON.") from None
 

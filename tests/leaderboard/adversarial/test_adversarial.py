@@ -183,7 +183,11 @@ def test_from_candidates_to_pairs_that_people_confirm(
 
 
 def test_embeddings_choose_neighbours_in_place_of_words(source: Study, tmp_path: Path) -> None:
-    vectors = {f"p{number}": [1.0, float(number)] for number in range(24)}
+    # Of such lengths, a square is no finite number or 0.
+    vectors = {
+        f"p{number}": [10.0 ** (number * 20 - 160), number * 10.0 ** (number * 20 - 160)]
+        for number in range(24)
+    }
     path = tmp_path / "vectors.json"
     path.write_text(json.dumps(vectors))
     options = ["--source", "source", "--ways", "Neighbor", "--right", "weak", "--n", "40", "--below", "1"]
@@ -331,6 +335,19 @@ def test_a_label_that_an_operator_turns_stays_turned(candidates: Study) -> None:
     assert (told(hard)["people"]["confirmed"], take_out(hard)) == (1, 0)
 
 
+@pytest.mark.both_databases(False)
+@pytest.mark.parametrize("made", [{"study": {"a": 1}, "verdicts": [1], "right": []}, {"study": 5}, [1]])
+def test_what_a_file_says_of_how_a_pair_was_made_breaks_nothing(
+    candidates: Study, staff: Client, made: object
+) -> None:
+    Prompt.objects.filter(study=candidates).update(extra={"adversarial": made})
+    headers = {"Authorization": f"Bearer {operator_token()}"}
+    # Also of a study with the short name that is an address of its own.
+    shown = staff.get("/api/v1/adversarial/candidates/", headers=headers)
+    assert (shown.status_code, shown.json()["source"]) == (200, None)
+    assert staff.get(PAGE.format("candidates")).status_code == 200
+
+
 def _keep() -> Any:
     from leaderboard.adversarial.filtering import Keep
 
@@ -391,6 +408,13 @@ def test_what_the_page_cannot_make_is_said_beside_the_field(
     reply = staff.post(PAGE.format("source"), given | {"make-below": 2})
     assert reply.status_code == 422
     assert "below: Input should be less than or equal to 1." in reply.content.decode()
+    reply = staff.post(PAGE.format("source"), given | {"make-study": "new", "make-below": 0})
+    assert "below: Input should be greater than 0." in reply.content.decode()
+    for empty in ("{}", "[]", "null", "0"):
+        with StringIO(empty) as file:
+            sent = given | {"make-study": "new", "make-below": 0.9, "make-vectors": file}
+            reply = staff.post(PAGE.format("source"), sent)
+        assert "has no vector, or one of another length." in reply.content.decode()
     reply = staff.post(PAGE.format("source"), given | {"make-below": 0.9})
     assert "There is a study &quot;source&quot; already." in reply.content.decode()
     with (staff_file := StringIO("{")) as broken:
