@@ -123,7 +123,7 @@ CLOSING: Final = re.compile(rf"{_SO}{_NAME}{_BETTER}\s*[.!。]?", re.IGNORECASE)
 """
 
 MARKED: Final = re.compile(
-    r"[*_]*(?:rating|score)\s*:[*_]*\s*\[\[\s*(\d+)\s*\]\][*_]*\s*[.!。]?", re.IGNORECASE
+    r"[*_]*(?:rating|score)\s*:[*_]*\s*\[\[\s*(\d{1,99})\s*\]\][*_]*\s*[.!。]?", re.IGNORECASE
 )
 """A sentence that may close a line of prose: "Rating: [[5]]", as the judge Auto-J ends."""
 

@@ -63,7 +63,7 @@ def read_cases() -> Iterator[Case]:
             yield Case(SCALES[scale], PLACES[place], text, read, *ended)
 
 
-LONG: Final = ("9" * 5000, "Rating" + " " * 20000 + "x")
+LONG: Final = ("9" * 5000, f"It is clear. Rating: [[{'9' * 5000}]]", "Rating" + " " * 20000 + "x")
 TABLE: Final = (
     *read_cases(),
     *(Case(LIKERT, Place.FIRST_LINE, text, "unparsable") for text in LONG),
