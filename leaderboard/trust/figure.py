@@ -85,7 +85,7 @@ def matrix(
     columns = [f"{protocol} (base)" if protocol == base else protocol for protocol in protocols]
     drawn_on = matrix_layout(names_axis(columns), names_axis(models))
     narrow = numbers_for_names(columns)
-    numbers = narrow["xaxis"] | {"title": title("Protocols by number, in the order of the data table")}
+    numbers = narrow["xaxis"] | {"title": title("Protocols in the order of the table")}
     return {"data": [trace], "layout": drawn_on, "narrow": {"xaxis": numbers}}
 
 
@@ -244,7 +244,8 @@ def difficulty(content: Content) -> Figure:
         )
     names = bins(next(iter(found.values())))
     drawn_on = layout(
-        xaxis=names_axis(names) | {"title": title("Judges’ ratings that are right"), "showgrid": False},
+        xaxis=names_axis(names)
+        | {"title": title("Judges’ ratings that are right") | {"standoff": 8}, "showgrid": False},
         yaxis={"title": title("Pairs"), "zeroline": False},
         barmode="stack",
         **legend(len(traces)),

@@ -1,6 +1,6 @@
 """The page of how often each judge is right, on pairs whose right answer is known."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Final, Self
@@ -54,6 +54,7 @@ from leaderboard.trust.measures import (
     SELF_AGREEMENT,
     STRONG,
     WEAK,
+    Measure,
 )
 from leaderboard.trust.table import NAME, RIGHT, USUAL, Price, Row
 
@@ -102,8 +103,9 @@ class TrustPage(Computed):
         own = {name: wanted[name] for name in asked_of if name in wanted}
         setting = parse_for_trust(own | {"sealed": sealed}, snapshot.known)
         content, pending = _content(snapshot, setting)
-        there = content is not None and "nothing" not in content
-        part = one_of(wanted, "subset", table.parts(content) if there and content else (), "")
+        part = wanted.get("subset", "")
+        if content is not None:  # nobody knows the parts of what is not computed yet
+            part = one_of(wanted, "subset", () if "nothing" in content else table.parts(content), "")
         asked = TableQuery.of({name: wanted.get(name, "") for name in ("sort", "columns")}, _USUAL)
         return cls(
             study=study,
@@ -367,7 +369,7 @@ class TrustPage(Computed):
             yield self.make_panel(
                 "difficulty",
                 "How hard the pairs are",
-                "How many pairs which share of all judges’ ratings gets right.",
+                "Pairs by the share of all judges’ ratings that get them right.",
                 table.difficulty_table(content),
                 draw=lambda: figure.difficulty(content),
                 height=20,
@@ -461,7 +463,12 @@ class TrustPage(Computed):
         base, where = content["matrix"]["base"], f" {self.part}." if self.part else ""
         protocols = table.known_lines(table.protocol_lines(content, self.part), MEAN_OF_MODELS)
         models = table.known_lines(table.model_lines(content, self.part), MEAN_OF_PROTOCOLS)
-        prompts = f"Lines are {self.level:g}% intervals for other prompts, with the same judges."
+        said = f"Lines are {self.level:g}% intervals for other prompts, with the same judges."
+
+        def prompts(lines: Sequence[table.Line], *shown: Measure) -> str:
+            ends = [{"low": each.estimate(line.figures).low} for line in lines for each in shown]
+            return on_intervals(said, ends)
+
         best = "The best of several is partly luck, and so too high."
         fewer = " In brackets: those asked of fewer, whose averages do not compare."
         if any(line.others > 1 for line in protocols):
@@ -469,7 +476,8 @@ class TrustPage(Computed):
             yield self.make_panel(
                 "protocols",
                 "Protocols over models",
-                f"Right on average over models, and by the best model.{where} {best} {prompts}"
+                f"Right on average over models, and by the best model.{where} {best} "
+                + prompts(protocols, MEAN_OF_MODELS, BEST_MODEL)
                 + (_TESTED if tested else "")
                 + (fewer if len({line.others for line in protocols}) > 1 else "")
                 + self._ranks("protocols", ("average", "optimum")),
@@ -482,7 +490,8 @@ class TrustPage(Computed):
             yield self.make_panel(
                 "models",
                 "Models over protocols",
-                f"Right on average over protocols, and by the best {others}.{where} {best} {prompts}"
+                f"Right on average over protocols, and by the best {others}.{where} {best} "
+                + prompts(models, MEAN_OF_PROTOCOLS, BEST_PROTOCOL)
                 + (fewer if len({line.others for line in models}) > 1 else ""),
                 lambda: table.models_table(content),
                 draw=lambda: figure.by_measure(models, (MEAN_OF_PROTOCOLS, BEST_PROTOCOL), None, "Right (%)"),
@@ -506,7 +515,8 @@ class TrustPage(Computed):
                 "halves",
                 "Do protocols help strong and weak models alike?",
                 "Averages over the stronger and the weaker half of models, by their average over protocols; "
-                f"the middle one of an odd number is in neither.{where} {prompts}"
+                f"the middle one of an odd number is in neither.{where} "
+                + prompts(halved, STRONG, WEAK)
                 + self._ranks("protocols", ("stronger models", "weaker models")),
                 lambda: table.protocols_table(content),
                 draw=lambda: figure.by_measure(halved, (STRONG, WEAK), base, "Right (%)"),
@@ -522,7 +532,7 @@ class TrustPage(Computed):
                     slug,
                     title,
                     "Krippendorff’s alpha between the orders, on average: 1 is the same verdict every time, "
-                    f"0 is chance.{where} {prompts}",
+                    f"0 is chance.{where} {prompts(agreed, SELF_AGREEMENT)}",
                     partial(make, content),
                     draw=partial(
                         figure.by_measure, agreed, (SELF_AGREEMENT,), starred, "Alpha between orders"

@@ -84,11 +84,12 @@ def _next(lead: Content, judges: Mapping[str, Content]) -> Iterator[str]:
 def _beside(content: Content, part: str) -> Iterator[str]:
     """The best baseline, and people."""
     figures = {each["baseline"]: figures_of(each, part) for each in content["baselines"]}
-    found = (lead_in(content, part) or {}).get("baseline")
+    lead = lead_in(content, part) or {}
+    found = lead.get("baseline")
     if found is not None:
         right = SHARE.told(ACCURACY.estimate(figures[found["baseline"]]))
         name = BASELINES[found["baseline"]].removeprefix("Always ")
-        yield f"Always choosing {name} is right in {right}{_beaten(found)}"
+        yield f"Always choosing {name} is right in {right}{_beaten(found, bool(lead.get('equal')))}"
     people = figures.get(PEOPLE, {})
     if people.get("accuracy") is not None:
         by = "" if content["parameters"]["gold"] == LABELS else " by what the others say"
@@ -97,13 +98,15 @@ def _beside(content: Content, part: str) -> Iterator[str]:
         yield f"Two people agree in {SHARE.told(Estimate.of(people, 'agreement'))}"
 
 
-def _beaten(found: Content) -> str:
-    """How a judge does against a rule, unless it surely beats it."""
+def _beaten(found: Content, several: bool) -> str:
+    """How a judge, or several equal ones, do against a rule, unless they surely beat it."""
     if (found["low"] or 0) > 0:
         return ""
     if (found["high"] or 0) < 0:
-        return ", surely more often than it"
-    return ", more often than it" if found["difference"] < 0 else ", which it does not surely beat"
+        return f", surely more often than {'they are' if several else 'it'}"
+    if found["difference"] < 0:
+        return f", more often than {'they are' if several else 'it'}"
+    return f", which {'they do' if several else 'it does'} not surely beat"
 
 
 def _outdone(content: Content) -> Iterator[str]:
@@ -455,7 +458,7 @@ def _line_column(measure: Measure) -> Column[Line]:
 
 
 def best_table(content: Content) -> DataTable:
-    """The judge that is right most often on each subset."""
+    """The judges that are right most often on each subset, several where they are exactly as often."""
     named = {each["judge"]: each["label"] for each in content["judges"]}
     columns: list[Column[Content]] = [
         Column("Subset", "subset"),
@@ -464,7 +467,20 @@ def best_table(content: Content) -> DataTable:
         Column("Base judge", lambda each: named.get(each["base"], "")),
         Column("Base (%)", "base_accuracy", SHARE),
     ]
-    return DataTable.of("Best judge of each subset", columns, content["matrix"]["best"])
+    return DataTable.of("Best judge of each subset", columns, list(_best(content)))
+
+
+def _best(content: Content) -> Iterator[Content]:
+    bases = {each["judge"]: each["base"] for each in content["matrix"]["differences"]}
+    judges = {each["judge"]: each for each in content["judges"]}
+    for row in content["matrix"]["best"]:
+        yield row
+        lead = lead_in(content, row["subset"]) or {"judge": row["judge"]}
+        for slug in (lead["judge"], *lead.get("equal", ())):
+            if slug != row["judge"] and lead.get("equal"):
+                base = bases.get(slug)
+                own = figures_of(judges[base], row["subset"])["accuracy"] if base else None
+                yield row | {"judge": slug, "base": base, "base_accuracy": own}
 
 
 _CORRELATIONS: Final[Sequence[Column[Content]]] = (

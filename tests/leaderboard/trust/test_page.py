@@ -103,6 +103,7 @@ def test_tables_figures_columns_and_parts(client, made):
 def test_other_settings_are_computed(client, made):
     query = "?unscored=wrong&base=poor&gold=people&level=90"
     assert client.get(API + query).status_code == 202
+    assert 'subset=tricky"' in text(client.get(f"{PAGE}{query}&subset=tricky")), "waits for its own address"
     while computing.compute_next(made.study.pk):
         pass
     found = client.get(API + query).json()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from leaderboard.stats.gold import Judged
 from leaderboard.stats.gold_averages import accuracies
-from leaderboard.trust.table import noise_of_ranks, notes, rows, verdict
+from leaderboard.trust.table import best_table, noise_of_ranks, notes, rows, verdict
 
 
 def part(accuracy, low=None, high=None, **more):
@@ -95,6 +95,8 @@ def test_a_baseline_that_is_not_beaten_and_nobody_in_front():
     assert verdict(content(lead))[1].endswith("is right in 70.0%, surely more often than it.")
     lead["baseline"] = {"baseline": "shorter", **over(-0.2, None, None)}
     assert verdict(content(lead))[1].endswith("is right in 70.0%, more often than it.")
+    lead["equal"] = ["two"]
+    assert verdict(content(lead))[1].endswith("is right in 70.0%, more often than they are.")
     assert verdict(content(None))[0] == "No judge has rated pairs with a right answer."
     assert (
         verdict(content(None, subsets=2))[0]
@@ -151,6 +153,14 @@ def test_chance_is_what_a_random_answer_gets(random, said):
     assert verdict(judged)[1].startswith(said)
     judged |= {"baselines": [], "parameters": judged["parameters"] | {"ties": "tie"}}
     assert verdict(judged)[1] == "", "sealed, the share of ties would tell right answers"
+
+
+def test_judges_that_are_right_as_often_on_a_subset_are_all_its_best():
+    judged = content({"judge": "one", "alike": []})
+    judged["leads"]["hard"] = {"judge": "one", "equal": ["two"], "alike": ["two"]}
+    row = {"subset": "hard", "judge": "one", "accuracy": 0.6, "base": None, "base_accuracy": None}
+    judged["matrix"] = {"best": [row], "differences": [{"judge": "two", "base": "one"}]}
+    assert best_table(judged).rows == (("hard", "One", 60, "", None), ("hard", "Two", 60, "One", 60))
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=5))
