@@ -7,12 +7,13 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.template.defaultfilters import pluralize
 from django.views.decorators.http import require_http_methods
 
-from arena.models import Contestant, Study
+from arena.models import Contestant, Rater, Study
 from arena.pages.operating import INVALID, refuse
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operator
 from arena.rules.subsets import NEIGHBOUR, SIMILAR, WORSE
@@ -78,7 +79,7 @@ class CandidatesForm(NewForm):
 
 class KeepForm(NewForm):
     judges = forms.MultipleChoiceField(widget=forms.MultipleHiddenInput)
-    wrong = forms.TypedChoiceField(label="Keep pairs with", coerce=int, widget=forms.RadioSelect)
+    wrong = forms.TypedChoiceField(label="Keep pairs with", coerce=int)
 
     def __init__(self, *args: Any, judges: Sequence[str], kept: Sequence[int], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -123,16 +124,19 @@ def adversarial(request: OperatorRequest) -> HttpResponse:
             else:
                 messages.success(request, "Study created. It is a draft until you publish it.")
                 return redirect("operate-adversarial", slug=made.slug)
+    raters = Rater.objects.filter(Q(study=study) | Q(study=None), kind=Rater.Kind.JUDGE, slug__in=judges)
+    names = dict(raters.values_list("slug", "name"))
+    unwritten = study.prompts.rated().filter(pairs=None)  # their wrong answer makes a pair of them
     context = {
         "study": study,
         "told": known,
         "making": making,
         "keeping": keeping,
         "may_make": is_staff(request.user),
-        "judges": judges,
+        "judges": [(slug, names.get(slug, slug), count) for slug, count in judges.items()],
         "chosen": chosen,
         "models": study.contestants.exists(),
-        "writes": [way for way in (SIMILAR, WORSE) if study.prompts.filter(subset=way).exists()],
+        "writes": [way for way in (SIMILAR, WORSE) if unwritten.filter(subset=way).exists()],
     }
     is_wrong = making.errors or keeping.errors
     return render(request, "leaderboard/adversarial.html", context, status=INVALID if is_wrong else 200)
