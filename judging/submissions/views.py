@@ -44,7 +44,11 @@ class ProposeForm(forms.Form):
     model = LineField(
         max_length=200, required=False, label="Model at this address", help_text="As the endpoint names it."
     )
-    uploads = FilesField(label="Or files of answers")
+    uploads = FilesField(
+        label="Or files of answers",
+        help_text="A row for each answer, with the columns prompt (the id of a prompt of this study), "
+        "contestant (the name above) and text: CSV, JSON Lines, Excel or Parquet.",
+    )
     licence = LineField(max_length=100, help_text="Of the model or its answers, for example Apache-2.0.")
     contact = forms.EmailField(
         label="Email address", help_text="For the decision. Only the operators see it."

@@ -244,6 +244,13 @@ def test_the_same_model_waits_once(study: Study) -> None:
     assert submission(study).pk != row.pk
 
 
+def test_a_mail_is_promised_only_where_mail_is_set_up(study: Study, staff: Client, settings: Any) -> None:
+    place = f"{QUEUE}{submission(study).pk}/"
+    assert "Mailed to the contact" in said(staff.get(place))
+    settings.SENDS_MAIL = False
+    assert "write to the contact yourself" in said(staff.get(place))
+
+
 def test_a_private_study_tells_nobody_who_is_in_it(study: Study) -> None:
     Study.objects.update(visibility="private")
     study.refresh_from_db()
