@@ -18,6 +18,7 @@ from leaderboard.pages.figure import (
     legend_name,
     names_axis,
     title,
+    title_of_names,
 )
 from leaderboard.pages.format import counted, percent
 from leaderboard.snapshots.canonical import Content
@@ -113,7 +114,7 @@ def spread_bars(spread: Spread) -> Figure:
     traces = traces[:MOST_SERIES]
     drawn_on = layout(
         barmode="group",
-        xaxis={**kinds_axis(spread.names), "title": title(spread.axis), "showgrid": False},
+        xaxis={**kinds_axis(spread.names), "title": title_of_names(spread.axis), "showgrid": False},
         yaxis={"title": title(f"{spread.what.capitalize()}s (%)"), "rangemode": "tozero"},
         **legend(len(traces)),
         margin={"l": 10, "r": 10, "t": 40 if len(traces) > 1 else 10, "b": 40},

@@ -90,6 +90,11 @@ def title(text: str) -> Figure:
     return {"text": text, "font": {"size": 13}}
 
 
+def title_of_names(text: str) -> Figure:
+    """The title of an axis of names, below names that a phone turns upright."""
+    return title(text) | {"standoff": 8}
+
+
 def names_axis(names: Sequence[str]) -> Figure:
     """An axis of names whose places are numbers, so that no name is read as a number or a date."""
     return {

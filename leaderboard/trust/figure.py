@@ -27,6 +27,7 @@ from leaderboard.pages.figure import (
     row_offset,
     series_look,
     title,
+    title_of_names,
     vertical_line,
 )
 from leaderboard.pages.format import counted, percent, share_points
@@ -245,7 +246,7 @@ def difficulty(content: Content) -> Figure:
     names = bins(next(iter(found.values())))
     drawn_on = layout(
         xaxis=names_axis(names)
-        | {"title": title("Judges’ ratings that are right") | {"standoff": 8}, "showgrid": False},
+        | {"title": title_of_names("Judges’ ratings that are right"), "showgrid": False},
         yaxis={"title": title("Pairs"), "zeroline": False},
         barmode="stack",
         **legend(len(traces)),
