@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from leaderboard.stats.checks import FloatArray, IntArray
+from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
 from leaderboard.stats.gold_averages import Accuracies, adjusted
 from leaderboard.stats.gold_matrix import Matrix, OverModels, difficulty, mean_alpha, over_models
 from leaderboard.stats.p_values import holm
@@ -29,7 +29,7 @@ def matrix(trial: Trial) -> dict[str, Any]:
     estimates = _estimates(trial)
     cells = list(zip(trial.slugs, trial.models, trial.protocols, estimates, strict=True))
     samples = np.array([each.samples for each in trial.accuracies[: len(trial.choices)]])
-    place = _places(trial, models, protocols)
+    place = _places(trial, models, protocols, np.asarray(~np.isnan(estimates).all(axis=1)))
     base = _base(trial)
     found, rounds = (
         Matrix(_placed(place, each), protocols.index(base) if base in protocols else None)
@@ -58,12 +58,14 @@ def matrix(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _places(trial: Trial, models: Sequence[str], protocols: Sequence[str]) -> IntArray:
-    """Judges by model and protocol (models, protocols); -1 without one, and the first of several counts."""
+def _places(trial: Trial, models: Sequence[str], protocols: Sequence[str], rated: BoolArray) -> IntArray:
+    """Judges by model and protocol (models, protocols); -1 without one.
+
+    The first of several counts that rated pairs with a right answer, as ``table.cells`` shows.
+    """
     found = np.full((len(models), len(protocols)), -1)
-    for judge, (model, protocol) in reversed(
-        list(enumerate(zip(trial.models, trial.protocols, strict=True)))
-    ):
+    for judge in sorted(range(len(trial.models)), key=lambda each: (bool(rated[each]), -each)):
+        model, protocol = trial.models[judge], trial.protocols[judge]
         if model and protocol:
             found[models.index(model), protocols.index(protocol)] = judge
     return found

@@ -322,16 +322,32 @@ class CellOf:
 
 
 def cells(content: Content, part: str = "") -> list[CellOf]:
-    """The judges with a model and a protocol; differences are of the average."""
+    """The judges with a model and a protocol; differences are of the average.
+
+    The first of several counts that rated pairs with a right answer, as in averages.
+    """
     matrix = content["matrix"]
     apart = {each["judge"]: each for each in matrix["differences"]}
-    found: dict[tuple[str, str], CellOf] = {}
+    chosen: dict[tuple[str, str], Content] = {}
     for each in matrix["cells"]:
         if each["model"] and each["protocol"]:
-            difference = None if part else apart.get(each["judge"])
-            cell = CellOf(each["judge"], each["model"], each["protocol"], in_part(each, part), difference)
-            found.setdefault((each["model"], each["protocol"]), cell)
-    return list(found.values())
+            place = each["model"], each["protocol"]
+            if place not in chosen or _has_rated(each) > _has_rated(chosen[place]):
+                chosen[place] = each
+    return [
+        CellOf(
+            each["judge"],
+            each["model"],
+            each["protocol"],
+            in_part(each, part),
+            None if part else apart.get(each["judge"]),
+        )
+        for each in chosen.values()
+    ]
+
+
+def _has_rated(cell: Content) -> bool:
+    return any(accuracy is not None for accuracy in cell["subsets"].values())
 
 
 def protocols(content: Content) -> list[str]:

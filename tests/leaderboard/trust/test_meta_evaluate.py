@@ -10,6 +10,7 @@ from statsmodels.stats.multitest import multipletests
 from arena.models import RaterGroup
 from leaderboard.snapshots.canonical import FORM
 from leaderboard.trust.measures import MEASURES, OVER_MODELS, OVER_PROTOCOLS
+from leaderboard.trust.table import cells
 from tests import factories
 from tests.leaderboard.reading import printed
 from tests.leaderboard.trust.studies import Judging
@@ -249,6 +250,18 @@ def test_two_judges_in_one_cell(made):
     ]
     named = found(made.study, "--base=late")["matrix"]["differences"]
     assert [(each["judge"], each["base"]) for each in named] == [("good", "late"), ("poor", "late")]
+
+
+def test_of_two_judges_of_a_cell_the_first_that_has_rated_counts():
+    made = Judging()
+    made.pair("first")
+    made.judge("mute", "?", "?", model="M", protocol="P")
+    for slug in ("ready", "spare"):
+        made.judge(slug, "1" if slug == "ready" else "2", "1", model="M", protocol="P")
+    content = found(made.study, "--matrix")
+    (row,) = content["matrix"]["over_protocols"]
+    assert row["average"]["average"] == 1
+    assert [cell.judge for cell in cells(content)] == ["ready"]
 
 
 def test_judges_without_model_and_protocol_are_cells_alone():
