@@ -384,7 +384,7 @@ def test_an_operator_makes_candidates_and_keeps_pairs_on_the_page(
                 make.make_comparison(pair=pair, rater=judge, rating=8 if wrong else 1, swapped=swapped)
     shown = staff.get(PAGE.format("cands"), {"judge": "a"}).content.decode()
     assert "2 or more of 2 verdicts wrong: 5 pairs" in shown
-    assert 'value="a" checked> <bdi>&lt;b&gt;</bdi>: 5' in shown
+    assert 'value="a" checked> <span><bdi>&lt;b&gt;</bdi>: 5</span>' in shown
     assert "no pair with a right answer" in shown
     keep = {"keep": "1", "keep-study": "hard", "keep-judges": ["a", "b"], "keep-wrong": "3"}
     assert staff.post(PAGE.format("cands"), keep)["Location"] == PAGE.format("hard")
