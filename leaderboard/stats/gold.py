@@ -304,4 +304,12 @@ def intervals(judged: Sequence[Judged], level: float) -> dict[str, float | None]
         name: mean_of_coefficients([own.coefficients[name] for own in judged], value, level)
         for name, value in COEFFICIENTS.items()
     }
-    return {f"{name}_{end}": getattr(each, end) for name, each in found.items() for end in ("low", "high")}
+    ends = {f"{name}_{end}": getattr(each, end) for name, each in found.items() for end in ("low", "high")}
+    for name in _SHARES:
+        low = ends[f"{name}_low"]
+        ends[f"{name}_low"] = None if low is None else max(0.0, low)
+    return ends
+
+
+_SHARES: Final = ("precision", "recall", "f1")
+"""Coefficients that are no lower than 0, though their interval on Fisher's scale may be."""

@@ -149,6 +149,8 @@ def test_ties_as_a_class_by_hand():
     left_out = Judged(gold, said, Rule(ties="class")).figures()
     assert (left_out.accuracy, left_out.recall) == (pytest.approx(2 / 3), pytest.approx((1 / 2 + 1) / 2))
     assert Judged(gold, said).figures().f1 is None
+    found = intervals([Judged(gold, said, Rule(unscored="tie", ties="class"))], 95)
+    assert (found["f1_low"], found["precision_low"]) == (0, 0), "on Fisher's scale of four prompts below 0"
     assert is_tied(np.array([[1, 2, 1], [1, 1, 1], [0, 1, 1], [0, 0, 2]])).tolist() == [
         True,
         False,
