@@ -62,6 +62,7 @@ TASKS = {
         "requirements is recommended: it asks about one requirement after the other, as InFoBench does.",
     ),
 }
+UNCHOSEN = "likert"  # the answer scale of a page that nobody has touched
 OF_PAIRS = ("form", "points", "rates_criteria", "both_orders")  # fields of judges that compare
 
 LONGEST_WORDING = 100_000  # bytes of a file with the wording of one text
@@ -293,7 +294,10 @@ def about_protocol(request: HttpRequest) -> HttpResponse:
     name = request.GET.get("protocol", "")
     context = _about(name)
     if context and PROTOCOLS[name].task is Task.COMPARE:
-        form = JudgeForm(initial={"form": request.GET.get("form", "")})
+        chosen = request.GET.get("form", "")
+        if chosen == UNCHOSEN and any(step.published for step in PROTOCOLS[name].steps):
+            chosen = PROTOCOLS[name].forms[0]  # a paper's file seldom asks for the rating scale of a study
+        form = JudgeForm(initial={"form": chosen})
         form.offer_scales_of(name)
         context["answer_scales"] = form["form"]
     return render(request, "judging/_protocol.html", context)

@@ -85,6 +85,10 @@ def test_the_answer_scales_follow_the_protocol(staff: Client) -> None:
     page = staff.get("/judging/judges/protocol/", chosen).content.decode()
     expected = [("likert", ""), ("binary", " selected"), ("scores", ""), ("grades", ""), ("letters", "")]
     assert re.findall(r'<option value="(\w+)"( selected)?', page) == expected
+    page = staff.get(
+        "/judging/judges/protocol/", {"protocol": "published", "form": "likert"}
+    ).content.decode()
+    assert 'value="letters" selected' in page
     page = staff.get("/judging/judges/protocol/", {"protocol": "rating", "form": "likert"}).content.decode()
     assert re.findall(r'<option value="(\w+)"', page) == ["scores"]
     assert "Answer scales: scores, because it asks for scores" in page
