@@ -257,7 +257,7 @@ class TestCommand:
         with pytest.raises(CommandError, match=message):
             run(*arguments)
 
-    @pytest.mark.parametrize("what", ["comparisons", "evalica", "preferences", "standings", "leaderboard"])
+    @pytest.mark.parametrize("what", ["comparisons", "standings", "leaderboard"])
     def test_the_ending_decides_and_without_one_it_is_json_lines(self, made, tmp_path, what, monkeypatch):
         published(made, monkeypatch)
         looks = {

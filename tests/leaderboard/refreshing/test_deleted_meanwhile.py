@@ -58,7 +58,7 @@ class Deleting:
 @pytest.mark.usefixtures("_small")
 @pytest.mark.parametrize(
     ("command", "after"),
-    [(command, after) for number, command in enumerate(COMMANDS) for after in MOMENTS[number % 2 :: 2]],
+    [(command, after) for number, command in enumerate(COMMANDS) for after in MOMENTS[number % 4 :: 4]],
 )
 def test_a_command_says_so(command: tuple[str, ...], after: int, tmp_path: Path) -> None:
     arguments = [each.replace("FILE", str(tmp_path / "file")) for each in command]
@@ -70,7 +70,7 @@ def test_a_command_says_so(command: tuple[str, ...], after: int, tmp_path: Path)
 
 
 @pytest.mark.usefixtures("_small")
-@pytest.mark.parametrize("after", MOMENTS)
+@pytest.mark.parametrize("after", MOMENTS[::2])
 def test_a_worker_lets_go_of_it(after: int, caplog: pytest.LogCaptureFixture) -> None:
     study = Study.objects.get()
     with few_rounds(10), connection.execute_wrapper(Deleting(after)):

@@ -62,7 +62,6 @@ def test_the_page_is_what_the_command_prints(client, made, django_assert_max_num
     rows = [row.slug for row in page.context["page"].view.rows if row.slug]
     assert rows == ["good", "poor"]
     assert '<tr class="provisional"><th scope="row" class="name"><bdi>Always the longer' in text(page)
-    assert client.get(PAGE, headers={"If-None-Match": page["ETag"]}).status_code == 304
 
 
 def test_tables_figures_columns_and_parts(client, made):
@@ -90,14 +89,11 @@ def test_tables_figures_columns_and_parts(client, made):
         "100.0",
         "",
     )
-    for name in ("judges", "matrix", "difficulty", "models", "self-models"):
-        assert client.get(f"{PAGE}figures/{name}.json").status_code == 200, name
     every = words(client.get(f"{PAGE}?columns=all&sort=price&subset=tricky"))
     assert "1.50 EUR" in every
     assert "4,000" in every
     found = client.get(f"{PAGE}?subset=tricky").context["page"].view.rows
     assert {row.slug: round(RIGHT.value(row), 4) for row in found if row.slug} == {"good": 1, "poor": 0.6667}
-    assert client.get(f"{PAGE}?subset=nothing").status_code == 404
 
 
 def test_other_settings_are_computed(client, made):

@@ -64,9 +64,6 @@ def test_the_page_says_what_a_feature_is_worth(client, study):
     assert "chance would be 50%" in page.verdict[1]
     slugs = ["correlations", "pairs", "models", "answers", "deciles", "standings", "weakest"]
     assert [panel.slug for panel in page.panels] == slugs
-    for panel in page.panels:
-        assert panel.slug == "weakest" or client.get(panel.figure_url).status_code == 200
-        assert records(client, panel.csv_url)
 
 
 def test_another_feature_and_other_raters_are_asked_for(client, study):
@@ -79,7 +76,6 @@ def test_another_feature_and_other_raters_are_asked_for(client, study):
     assert page.query == "?raters=judge%3Ajudge&feature=entropy"
     by_name = {each["feature"]["name"]: each["correlation"]["pearson"] for each in page.found["features"]}
     assert by_name["entropy"] == -by_name["mean_logprob"] == page.found["correlation"]["pearson"]
-    assert client.get("/studies/measured/features/?feature=x").status_code == 404
 
 
 def test_variants_and_sources_are_chosen_and_never_mixed(client, study):
@@ -142,7 +138,6 @@ def test_what_raters_said_stands_beside_the_weakest_answers_of_a_model(client, s
     assert [each["Model"] for each in records(client, page.panel("weakest").csv_url)] == ["Ada"] * 6
     words = [one.words for row in page.weakest for one in row.said]
     assert any(one.startswith("Better than another answer (shown ") for one in words)
-    assert client.get("/studies/measured/features/?model=Nobody").status_code == 404
     found = client.get("/api/v1/studies/measured/features/", {"feature": "entropy", "model": "Ada"}).json()
     assert {each["contestant"] for each in found["weakest"]} == {"Ada"}
 
