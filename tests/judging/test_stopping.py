@@ -48,7 +48,7 @@ def proposed() -> Stopped:
 
 
 @pytest.mark.parametrize("kind", [written, proposed])
-@pytest.mark.parametrize("end", ["http_500", "http_504", "rate_limited", "timeout", "unreachable", "death"])
+@pytest.mark.parametrize("end", ["http_500", "rate_limited", "timeout", "death"])
 def test_no_call_that_fails_after_a_stop_is_made_again(kind: Callable[[], Stopped], end: str) -> None:
     make.make_price()
     door, tasks = kind()

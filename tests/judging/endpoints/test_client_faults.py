@@ -1,6 +1,6 @@
 """The real client against an endpoint that misbehaves, and what becomes of the call where that differs.
 
-Beside tests.judging.runs.test_flow, which has the plain cases: refusals, empty and cut off replies, bad keys.
+tests.judging.runs.test_flow has one case of each kind in a whole run.
 """
 
 import gzip
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -106,12 +107,14 @@ ODD_ERRORS = {
 }
 
 
-@pytest.mark.parametrize("name", ODD_ERRORS)
-@pytest.mark.parametrize(("status", "kind"), [(401, "http_401"), (429, "rate_limited"), (503, "http_503")])
+STATUSES = cycle([(401, "http_401"), (429, "rate_limited"), (503, "http_503")])
+
+
+@pytest.mark.parametrize(("name", "status"), list(zip(ODD_ERRORS, STATUSES, strict=False)), ids=ODD_ERRORS)
 def test_an_error_tells_its_status_whatever_headers_and_body_say(
-    model: ChatServer, name: str, status: int, kind: str
+    model: ChatServer, name: str, status: tuple[int, str]
 ) -> None:
-    assert error(model, replace(ODD_ERRORS[name], status=status)).kind == kind
+    assert error(model, replace(ODD_ERRORS[name], status=status[0])).kind == status[1]
 
 
 @pytest.mark.parametrize("status", [200, 500])
@@ -129,11 +132,9 @@ def test_where_nobody_listens_nothing_is_sent() -> None:
     assert (found.value.kind, found.value.retryable) == ("unreachable", True)
 
 
-@pytest.mark.parametrize("form", ["seconds", "date"])
-def test_retry_after_is_the_least_wait(asked: Callable[..., JudgeCall], form: str) -> None:
+def test_retry_after_is_the_least_wait(asked: Callable[..., JudgeCall]) -> None:
     when = datetime.now(UTC) + timedelta(seconds=90)
-    header = "90" if form == "seconds" else format_datetime(when, usegmt=True)
-    call = asked(Answer(status=429, headers={"Retry-After": header}, raw=b"{}"))
+    call = asked(Answer(status=429, headers={"Retry-After": format_datetime(when, usegmt=True)}, raw=b"{}"))
     assert (call.state, call.error_kind, call.given_up, call.assignment.state) == (
         "failed",
         "rate_limited",

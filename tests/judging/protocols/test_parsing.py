@@ -196,10 +196,10 @@ OF_FORMS = ("{", '{"rating":', "}\n", "```json\n", "\\[\n", "<|a|>", "<think></t
 
 
 @pytest.mark.parametrize("piece", PIECES + OF_FORMS)
-@pytest.mark.parametrize("start", ["", "<|channel|>final<|message|>", "Verdict:", "5\n"])
-def test_long_runs_cost_linear_time(start: str, piece: str) -> None:
-    text = start + piece * (50_000 // len(piece)) + "x"
-    with quickly():
-        for place in Place:
-            assert read(text, BINARY, place).rating is None
-            assert read(text, LIKERT, place).rating in (None, 5)
+def test_long_runs_cost_linear_time(piece: str) -> None:
+    run = piece * (20_000 // len(piece)) + "x"
+    for text in (start + run for start in ("", "<|channel|>final<|message|>", "Verdict:", "5\n")):
+        with quickly():
+            for place in Place:
+                assert read(text, BINARY, place).rating is None
+                assert read(text, LIKERT, place).rating in (None, 5)

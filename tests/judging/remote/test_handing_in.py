@@ -121,7 +121,6 @@ def likely(count: int, token: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("text", "logprobs", "kept"),
     [
-        ("5\n" + "ж" * 450_000, {}, 450_002),
         ("5\n" + "好" * 700_000, {}, 700_002),
         ("5\n" + "x" * 1_000_000, {}, 1_000_000),
         ("5\n" + "好" * 1_100_000, {}, 250_000),
@@ -129,7 +128,7 @@ def likely(count: int, token: str) -> dict[str, Any]:
         ("5", likely(1_500, "ж" * 8), 1),
         ("5", likely(6_500, "token "), 1),
     ],
-    ids=["Cyrillic", "Chinese", "long", "long and Chinese", "control characters", "tokens", "many tokens"],
+    ids=["Chinese", "long", "long and Chinese", "control characters", "tokens", "many tokens"],
 )
 def test_a_reply_of_any_length_is_kept_and_never_paid_twice(
     model: ChatServer, text: str, logprobs: dict[str, Any], kept: int

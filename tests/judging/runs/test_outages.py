@@ -60,13 +60,12 @@ def poisoned(bad: Answer) -> Script:
     return script
 
 
-@pytest.mark.parametrize("bad", [Answer(status=500), Answer(delay=0.3)], ids=["error", "silence"])
 def test_texts_that_break_the_endpoint_fail_at_last(
-    bad: Answer, arena: Any, model: ChatServer, pass_time: Callable[[int], None]
+    arena: Any, model: ChatServer, pass_time: Callable[[int], None]
 ) -> None:
-    model.script = poisoned(bad)
+    model.script = poisoned(Answer(status=500))
     study = make_small_study(prompts=1, contestants=3)
-    run = start_run(study, make_judge(base_url=model.url, timeout=0.2))
+    run = start_run(study, make_judge(base_url=model.url))
     pass_time(3 * FEW + 15)
     run.refresh_from_db()
     progress = JudgeCall.objects.progress(run)
