@@ -78,6 +78,7 @@ def verdict_of(number: int) -> Any:
     return script
 
 
+@pytest.mark.both_databases(False)
 def test_from_candidates_to_pairs_that_people_confirm(
     source: Study, model: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -357,7 +358,6 @@ def _keep() -> Any:
 PAGE = "/operate/{}/adversarial/"
 
 
-@pytest.mark.both_databases(False)
 def test_an_operator_makes_candidates_and_keeps_pairs_on_the_page(
     source: Study, staff: Client, tmp_path: Path
 ) -> None:

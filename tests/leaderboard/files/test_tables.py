@@ -76,7 +76,6 @@ def copied(study, form, folder):
 
 
 class TestTheDemo:
-    @BOTH
     def test_it_has_the_same_standings_after_a_round_trip(self, tmp_path):
         """In every form all columns come back: tests/arena/data/test_export.py."""
         study = load_demo(open_demo()).study

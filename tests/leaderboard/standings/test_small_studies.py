@@ -20,7 +20,7 @@ from tests.leaderboard.rows import HandMade
 pytestmark = pytest.mark.django_db
 
 NAMES = ("Alpha", "Bravo", "Charlie", "Delta", "Echo", "Foxtrot")
-SEEDS = (5, 6, 7, 9, 10, 12)  # of each kind one
+SEEDS = (5, 6, 9, 10)  # of each kind one
 METHODS = ("elo", "bradley-terry")
 
 

@@ -119,7 +119,3 @@ class TestStudy:
         only.rate("alpha", "beta", 1, rater=only.judge("kind"))
         with pytest.raises(CommandError, match="only, people: a plan needs ratings, and these are none"):
             plan("--study", "only", "--between", "alpha", "beta")
-        with pytest.raises(CommandError, match="nobody"):
-            plan("--study", "small", "--raters", "judge:nobody", "--gap", "30")
-        with pytest.raises(CommandError, match=r'No study is named "large". The studies are: only, small'):
-            plan("--study", "large", "--gap", "30")

@@ -8,7 +8,7 @@ from django.core.management import CommandError
 
 from arena.models import Rater, Study
 from leaderboard.refreshing import services
-from tests.leaderboard.reading import printed, refusal, without_database
+from tests.leaderboard.reading import printed, without_database
 
 rank = partial(printed, "rank")
 
@@ -259,20 +259,6 @@ class TestTable:
 
 
 class TestErrors:
-    @pytest.mark.parametrize(
-        ("band", "message"),
-        [
-            (
-                "3-5",
-                "which is not symmetric about the middle of the scale 1-8: low and high must add up to 9.",
-            ),
-            ("1-8", "the whole scale: every rating would be a tie."),
-            ("0-9", "which is outside the scale 1-8."),
-        ],
-    )
-    def test_a_band_that_does_not_fit(self, graded, band, message):
-        assert refusal(rank, graded, "--tie-band", band) == f"{graded}: tie-band is {band}, {message}"
-
     def test_what_the_file_does_not_hold(self, tmp_path, votes, graded):
         path = tmp_path / "votes.csv"
         path.write_text("model_a,model_b,rating,points\nx,y,1,8\ny,x,2,5\n")

@@ -129,13 +129,7 @@ def test_models_stand_by_their_means_beside_the_order_of_pairs():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            ("--feature=perplexity", "--with=people"),
-            'no answer has a feature "perplexity"; there are mean_logprob, entropy',
-        ),
-        (("--feature=entropy", "--with=judge:x"), 'no raters "judge:x" .* those who did: people'),
         (("--feature=entropy", "--with=people", "--variant=released"), r"there are paper\.$"),
-        (("--feature=entropy", "--with=people", "--variant=both"), "'both'; choose one of paper, "),
         (
             ("--feature=mean_logprob", "--with=people"),
             "no answer has both mean_logprob and an opinion of people",
