@@ -65,9 +65,6 @@ def test_the_page_waits_and_shows_the_numbers_by_itself(page, live_server, made,
     [
         ("categories/?raters=people&band=3-6", 1, "#category-table"),
         ("contestants/{alpha}/?raters=people&band=3-6", 2, "#opponents"),
-        ("raters/?band=3-6", 1, "table.kinds"),
-        ("raters/people/?band=3-6", 1, "dl.rater-stats"),
-        ("agreement/?band=3-6", 1, "#coefficients"),
     ],
 )
 def test_every_page_with_settings_does(page, live_server, made, problems, place, computations, shown):

@@ -24,7 +24,6 @@ def made(lasting_rows):
 
 def test_a_category_is_picked_by_keyboard(page, live_server, made, problems):
     page.goto(f"{live_server.url}/studies/many/categories/")
-    check_accessible(page)
     assert page.locator("#category-table thead a").count() == 13
     page.locator("#switch-sort").focus()
     page.keyboard.press("End")
