@@ -52,9 +52,15 @@ FULL: Final = "Too many files wait for the operators. Try again later, or give a
 
 def propose(study: Study, wanted: Submission, uploads: Sequence[jobs.Upload] = ()) -> Submission:
     """Keep a proposal for the operators; sent again, it is the one that is there. Raises JudgeError."""
-    if known := study.submissions.filter(token=wanted.token).first():
+    sent = study.submissions.filter(token=wanted.token)
+    if known := sent.first():
         return known
-    _check(study, wanted, has_files=bool(uploads))
+    try:
+        _check(study, wanted, has_files=bool(uploads))
+    except JudgeError:
+        if known := sent.first():  # a twin that was sent at the same moment
+            return known
+        raise
     kept = None
     # Before the transaction, as on SQLite all writers wait for its end.
     wanted.job = job = ImportJob.objects.create(study=study) if uploads else None

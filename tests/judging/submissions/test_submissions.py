@@ -251,6 +251,20 @@ def test_a_mail_is_promised_only_where_mail_is_set_up(study: Study, staff: Clien
     assert "write to the contact yourself" in said(staff.get(place))
 
 
+def test_sent_twice_at_the_same_moment_it_is_one_proposal(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, token = services._check, uuid4()
+
+    def after_its_twin(*args: Any, **more: Any) -> None:
+        monkeypatch.setattr(services, "_check", real)
+        submission(study, token=token)
+        real(*args, **more)
+
+    monkeypatch.setattr(services, "_check", after_its_twin)
+    assert submission(study, token=token) == Submission.objects.get()
+
+
 def test_a_private_study_tells_nobody_who_is_in_it(study: Study) -> None:
     Study.objects.update(visibility="private")
     study.refresh_from_db()
