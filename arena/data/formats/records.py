@@ -386,7 +386,7 @@ class ComparisonRecord(AboutPair):
             reason = f"missing; an answer without a rating needs a reason: {', '.join(REASONS)}"
             yield Wrong("rating", reason)
         if self.expected is not None and not (self.rating is not None and 1 <= self.expected <= self.points):
-            yield Wrong("expected", f"{self.expected:g} is not from 1 to {self.points} beside a rating")
+            yield Wrong("expected", f"{self.expected:.15g} is not from 1 to {self.points} beside a rating")
         if self.derived_from and self.rater_kind == "person":
             yield Wrong("derived_from", "only a judge has this")
 
@@ -471,7 +471,7 @@ class ScoreRecord(TextRecord):
 
 def scale_faults(lowest: float | None, highest: float | None) -> Iterator[Wrong]:
     if lowest is not None and highest is not None and not lowest < highest:
-        yield Wrong("highest", f"{highest:g} is not above the lowest score, {lowest:g}")
+        yield Wrong("highest", f"{highest:.15g} is not above the lowest score, {lowest:.15g}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

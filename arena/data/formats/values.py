@@ -119,8 +119,10 @@ def decimal(least: float, most: float) -> Callable[[Any, Written], Decimal]:
             raise FieldError(f"expected a number, found {json_type(value)}")
         if isinstance(value, str) and not written.cells:
             raise FieldError("expected a number, found a text")
+        text = str(value).strip()
         try:
-            number = Decimal(str(value).strip().replace("_", "x"))
+            # Digits of other scripts are refused, as in whole numbers.
+            number = Decimal(text.replace("_", "x") if text.isascii() else "x")
         except InvalidOperation:
             raise FieldError(f'"{value}" is not a number') from None
         if not number.is_finite():

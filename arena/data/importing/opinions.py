@@ -476,7 +476,7 @@ class Scores(_OfTexts[ScoreRecord]):
     @staticmethod
     def in_words(verdict: Verdict) -> str:
         lowest, highest, score, reason = verdict
-        return str(reason) if score is None else f"{score:g} of {lowest:g} to {highest:g}"
+        return str(reason) if score is None else f"{score:.15g} of {lowest:.15g} to {highest:.15g}"
 
     def _found(self, record: ScoreRecord) -> tuple[Side, Subject] | None:
         found = self._sides.of_text(record)
@@ -487,7 +487,7 @@ class Scores(_OfTexts[ScoreRecord]):
         highest = float(self._study.score_highest if record.highest is None else record.highest)
         before = self._report.error_count
         if not lowest < highest:
-            reason = f"{highest:g} is not above the lowest score, {lowest:g}"
+            reason = f"{highest:.15g} is not above the lowest score, {lowest:.15g}"
             self._report.refuse(record.place, "highest", reason)
         elif record.score is None and not record.reason:
             self._report.refuse(record.place, "reason", "missing; without a score, give a reason")
@@ -496,7 +496,7 @@ class Scores(_OfTexts[ScoreRecord]):
                 value = getattr(record, name)
                 if value is not None and not lowest <= value <= highest:
                     whose = "" if record.highest is not None else OF_THE_STUDY
-                    reason = f"{value:g} is not on the scale from {lowest:g} to {highest:g}{whose}"
+                    reason = f"{value:.15g} is not on the scale from {lowest:.15g} to {highest:.15g}{whose}"
                     self._report.refuse(record.place, name, reason)
         found = (lowest, highest, record.score, record.reason)
         return found if self._report.error_count == before else None

@@ -142,6 +142,11 @@ BAD: dict[str, tuple[Item, str]] = {
         "scores, line 1: score: -1 is not on the scale from 1 to 5, that of the study; give lowest and "
         "highest for another",
     ),
+    "a score just out of scale": (
+        text_score(5.0000001, 1, turn=1),
+        "scores, line 1: score: 5.0000001 is not on the scale from 1 to 5, that of the study; give lowest "
+        "and highest for another",
+    ),
     "a scale upside down": (
         text_score(3, 1, turn=1, lowest=9),
         "scores, line 1: highest: 5 is not above the lowest score, 9",

@@ -116,3 +116,19 @@ def test_names_that_look_like_models() -> None:
     people = ["ann", "worker-58", "user_17", "crowd", "annotator_1", "Mai", "R2D2", "x", "anonymous"]
     people += ["expert", "Jane Doe", "5f2a9c", "bob@example.org", "Yiannis"]
     assert list(filter(looks_like_model, models + people)) == models
+
+
+@pytest.mark.parametrize(
+    ("expected", "repeat", "reason"),
+    [
+        ("٣", "", 'expected: "٣" is not a number'),  # digits of other scripts are none in any column
+        ("7", "٣", 'repeat: "٣" is not a whole number'),
+        ("8.0000001", "", "expected: 8.0000001 is not from 1 to 8 beside a rating"),
+    ],
+)
+def test_a_number_that_cannot_be_is_named_as_it_stands(
+    tmp_path: Path, expected: str, repeat: str, reason: str
+) -> None:
+    rows = [f"{VOTES},rater_kind,expected,repeat", f"p1,B,A,anti,7,8,judge,{expected},{repeat}"]
+    [said] = reasons(imported(tmp_path, zz=rows))
+    assert said.endswith(f"zz.csv, row 2: {reason}")
