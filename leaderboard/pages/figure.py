@@ -90,6 +90,14 @@ def title(text: str) -> Figure:
     return {"text": text, "font": {"size": 13}}
 
 
+def counts_axis(text: str, most: int) -> Figure:
+    """An axis of counts up to ``most``, without ticks between whole numbers."""
+    return {"title": title(text), "zeroline": False} | ({"dtick": 1} if most <= _FEW_COUNTS else {})
+
+
+_FEW_COUNTS: Final = 8
+
+
 def title_of_names(text: str) -> Figure:
     """The title of an axis of names, below names that a phone turns upright."""
     return title(text) | {"standoff": 8}

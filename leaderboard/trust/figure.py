@@ -11,6 +11,7 @@ from leaderboard.pages.figure import (
     arms,
     bars,
     by_row,
+    counts_axis,
     dashed,
     dots,
     forest,
@@ -247,7 +248,9 @@ def difficulty(content: Content) -> Figure:
     drawn_on = layout(
         xaxis=names_axis(names)
         | {"title": title_of_names("Judges’ ratings that are right"), "showgrid": False},
-        yaxis={"title": title("Pairs"), "zeroline": False},
+        yaxis=counts_axis(
+            "Pairs", max(map(sum, zip(*(own["counts"] for own in found.values()), strict=True)))
+        ),
         barmode="stack",
         **legend(len(traces)),
         margin={"l": 10, "r": 10, "t": 40, "b": 40},

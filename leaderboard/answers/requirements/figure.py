@@ -14,6 +14,7 @@ from leaderboard.pages.figure import (
     TEXT_SIZE,
     Figure,
     bars,
+    counts_axis,
     dots,
     forest,
     full,
@@ -206,7 +207,7 @@ def difficulty(content: Content) -> Figure:
     )
     drawn_on = layout(
         xaxis=names_axis(names) | {"title": title("Answers that meet the requirement"), "showgrid": False},
-        yaxis={"title": title("Requirements"), "zeroline": False},
+        yaxis=counts_axis("Requirements", max(counts)),
         showlegend=False,
         margin={"l": 10, "r": 10, "t": 10, "b": 40},
     )

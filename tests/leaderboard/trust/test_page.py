@@ -89,6 +89,8 @@ def test_tables_figures_columns_and_parts(client, made):
         "100.0",
         "",
     )
+    pairs = client.get(f"{PAGE}figures/difficulty.json").json()["layout"]["yaxis"]
+    assert pairs["dtick"] == 1, "half a pair is none"
     every = words(client.get(f"{PAGE}?columns=all&sort=price&subset=tricky"))
     assert "1.50 EUR" in every
     assert "4,000" in every
