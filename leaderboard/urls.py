@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.urls import path
 from django.views.generic import RedirectView
 
-from arena.models import Answer
+from arena.models import Answer, Score
 from leaderboard.anchoring import page as anchoring_page
 from leaderboard.comparisons import page as comparisons_page
 from leaderboard.data import page as data_page
@@ -68,7 +68,13 @@ urlpatterns = [
         newest(Answer),
     ),
     *routes("studies/<slug:slug>/scores/", "study-scores", on_request("answers.scores.page", "read")),
-    *routes("studies/<slug:slug>/features/", "study-features", on_request("answers.features.page", "read")),
+    *routes(
+        "studies/<slug:slug>/features/",
+        "study-features",
+        on_request("answers.features.page", "read"),
+        newest(Answer),
+        newest(Score),
+    ),
     path("studies/<slug:slug>/contestants/", contestants_page.to_board, name="study-contestants"),
     *routes("studies/<slug:slug>/contestants/<slug:contestant>/", "study-contestant", contestants_page.read),
     path("studies/<slug:slug>/compare/", head_to_head_page.choose, name="study-compare"),

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
+from django.test import Client
 from django.utils import timezone
 from scipy import stats
 
-from arena.models import CompletionFeature, Rater
+from arena.models import Completion, CompletionFeature, Rater
 from leaderboard.models import ComputedView, SnapshotSlice
 from leaderboard.refreshing.services import refresh
 from tests import factories
@@ -262,3 +263,16 @@ def test_features_of_turns_that_nobody_scored_say_what_is_missing(client):
     made = measured_study({"Ada": [None]}, {}, visibility="public", closed_at=timezone.now())
     factories.make_feature(completion=made.contestants.get().completions.get(), turn=1)
     assert "The features are of single turns, which nobody has scored yet;" in page_of(client, made).nothing
+
+
+def test_what_a_judge_says_later_is_not_held_back_by_a_page_that_is_kept(settings, study):
+    settings.PAGE_CACHE_MB = 1
+    reader, address = Client(), f"/studies/{study.slug}/features/?feature=entropy&model=Ada"
+    page = computed(reader, study, address).context["page"]
+    before = text(reader.get(address))
+    answer = Completion.objects.get(pk=page.found["weakest"][0]["text"])
+    factories.make_score(completion=answer, value=3, highest=10, rationale="Too short.")
+    factories.make_answer(completion=answer, value="no", rationale="Not in verse.")
+    after = text(reader.get(address))
+    for said in ("Too short.", "Not in verse."):
+        assert (said in before, said in after) == (False, True)
