@@ -152,11 +152,12 @@ def accept(row: Submission, wanted: Author | None, by: Visitor | None, name: str
     """
     study = Study.objects.select_for_update(no_key=True).get(pk=row.study_id)
     _decide(row, State.ACCEPTED, by)
-    name = name or row.name
     if study.is_closed:
         raise JudgeError(f"{study.name} is closed. Reopen it first.")
-    if study.contestants.filter(name=name).exists():
-        raise JudgeError(f"The study has a model {name}. Give another name.", "name")
+    remedy = "Give another name" if name else "Rename that one first, or decline"
+    name = name or row.name
+    if is_taken(name, study.contestants.values_list("name", flat=True)):
+        raise JudgeError(f"The study has a model {name}, or one that reads like it. {remedy}.", "name")
     contestant = contestant_named(study, name)
     contestant.provisional, contestant.licence = True, row.licence
     contestant.save(update_fields=["provisional", "licence"])

@@ -270,7 +270,7 @@ def test_a_private_study_tells_nobody_who_is_in_it(study: Study) -> None:
     study.refresh_from_db()
     name = study.contestants.all()[0].name
     row = submission(study, name=name)
-    with pytest.raises(JudgeError, match="Give another name"):
+    with pytest.raises(JudgeError, match="Rename that one first"):
         services.accept(row, Author(endpoint=Endpoint(base_url=row.base_url, model="m")), None)
     assert (Submission.objects.get().state, Author.objects.count()) == ("waiting", 0)
 
@@ -325,6 +325,16 @@ def test_the_first_decision_stands_and_is_mailed_once(
     assert not study.contestants.filter(name="Loop").exists()
     with pytest.raises(JudgeError, match="Say why"):
         services.decline(row, " ", one)
+
+
+def test_a_name_that_was_taken_meanwhile_is_told_with_what_helps(study: Study) -> None:
+    row, place = submission(study), Author(endpoint=Endpoint(base_url="http://x/v1", model="x"))
+    make.make_contestant(study=study, name="LOOP")
+    for name, remedy in (("", "Rename that one first, or decline."), ("loop", "Give another name.")):
+        with pytest.raises(JudgeError) as refused:
+            services.accept(row, place, None, name)
+        assert str(refused.value).endswith(f"or one that reads like it. {remedy}")
+    assert Submission.objects.get().state == "waiting"
 
 
 def test_a_mail_that_cannot_be_sent_is_no_failure(
