@@ -424,7 +424,7 @@ def no_text(reply: ReplyText) -> Reason:
     return "truncated" if reply.is_cut_off else "empty"
 
 
-READ_ANOTHER_WAY: Final = "Try another protocol"
+READ_ANOTHER_WAY: Final = "Try another protocol or answer scale"
 
 
 def remedy(reply: ReplyText) -> str:

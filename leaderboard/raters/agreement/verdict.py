@@ -312,7 +312,7 @@ def _span(values: Iterable[float]) -> str:
 def _agreement(judges: Sequence[Judge], people: int, of_people: Content | None) -> Iterator[str]:
     """``people`` have rated, and agree with each other as ``of_people`` tells."""
     by = {standing: [one for one in judges if one.standing is standing] for standing in Standing}
-    named = partial(_who, everybody=judges)
+    named = _in_groups(partial(_who, everybody=judges))
     whom = "the only person who rated" if people == 1 else "people"
     if parts := [*_beside(by, named), *_claims(by, named, whom)]:
         yield "; ".join(parts)
@@ -323,6 +323,19 @@ def _agreement(judges: Sequence[Judge], people: int, of_people: Content | None) 
     if len(none) < len(judges) and not any(by[each] for each in (*_DECIDED, Standing.UNCERTAIN)):
         alone = "with one person nothing shows how far people agree with each other"
         yield alone if people == 1 else people_said(of_people)
+
+
+def _in_groups(named: _Named) -> _Named:
+    """Names groups of judges that share none; the second group of a size is so many others."""
+    sizes = set[int]()
+
+    def who(some: Sequence[Judge]) -> str:
+        if len(some) > 1 and len(some) in sizes:
+            return f"{number_word(len(some))} others"
+        sizes.add(len(some))
+        return named(some)
+
+    return who
 
 
 _By = Mapping[Standing, Sequence[Judge]]

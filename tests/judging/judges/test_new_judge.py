@@ -134,7 +134,11 @@ SLOW = Answer(status=429, headers={"Retry-After": "20"}, raw=b'{"error": "slow"}
 @pytest.mark.parametrize(
     ("answer", "change", "words"),
     [
-        (Answer("Both are lovely!"), {}, "No rating could be read: unreadable. Try another protocol."),
+        (
+            Answer("Both are lovely!"),
+            {},
+            "No rating could be read: unreadable. Try another protocol or answer scale.",
+        ),
         (Answer("<think>\nHm", finish_reason="length"), {}, "while the model thought. Raise max tokens."),
         (Answer("<think>\nHm\n</think>"), {}, "The reply is thinking alone, with no answer after it."),
         (Answer("", finish_reason="content_filter"), {}, "content filter or the model refuses this question"),

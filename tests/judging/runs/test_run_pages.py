@@ -78,7 +78,7 @@ def test_pausing_and_resuming(staff: Client, run: JudgeRun) -> None:
 
 def test_a_paused_run_offers_what_fits_its_reason(staff: Client, run: JudgeRun) -> None:
     for error, offered in (
-        ("Try another protocol.", "Try another protocol</a>"),
+        ("Try another protocol or answer scale.", "Try another protocol</a>"),
         ("No key.", "Change the judge</a>"),
     ):
         JudgeRun.objects.update(state="paused", error=error)
@@ -276,12 +276,12 @@ FAILED = {
         ([{}, FAILED], ""),
         (
             [{**UNREAD, "reason": "empty"}],
-            "No reply could be read. The first one: an empty reply. Try another protocol.",
+            "No reply could be read. The first one: an empty reply. Try another protocol or answer scale.",
         ),
         ([FAILED], "Every question failed. The first one: boom"),
         (
             [{**UNREAD, "reason": "empty"}, FAILED],
-            "Nothing was rated: 1 could not be read, 1 failed. Try another protocol.",
+            "Nothing was rated: 1 could not be read, 1 failed. Try another protocol or answer scale.",
         ),
         ([{**UNREAD, "reason": "undecided"}], "Nothing was rated: 1 left the judge undecided."),
         ([], ""),

@@ -210,6 +210,16 @@ def test_many_judges_are_counted():
     )
 
 
+def test_two_groups_of_a_size_are_told_apart():
+    judges = [rater(f"judge:{name}", f"judge {name}") for name in "abcdef"]
+    tables = {("correlation", one["selector"]): correlation() for one in judges[:2]}
+    lower = correlation(r=0.5, difference=-0.05, low=-0.09, high=-0.01)
+    tables |= {("correlation", one["selector"]): lower for one in judges[2:4]}
+    assert said(tables, [PEOPLE, *judges]).short.startswith(
+        "Two of six judges agree with people as well as people agree with each other; two others slightly "
+    )
+
+
 def test_a_judge_is_told_from_a_model_of_its_name():
     found = said({("correlation", "judge:gpt"): correlation()}, [PEOPLE, rater("judge:gpt", "GPT-4")])
     assert found.short.startswith("Judge GPT-4 agrees")
