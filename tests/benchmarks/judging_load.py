@@ -38,16 +38,15 @@ BARE_CALLS: Final = 300
 
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 
-SEED = """
+TEXTS: Final = """
 import random
-from arena.models import Comparison, Completion, Assignment, Pair, Prompt
-from tests.factories import make_contestant, make_judge, make_study, make_rater
+from arena.models import Completion, Prompt
+from tests.factories import make_contestant
 rng = random.Random(0)
 words = "the a of model answer question better because which more and less is not long short".split()
-study = make_study(slug="pairs", visibility="public")
 field = [make_contestant(study=study) for _ in range(5)]
 prompts = Prompt.objects.bulk_create(
-    Prompt(study=study, external_id=f"p{{n}}", category="coding", turns=[f"Instruction {{n}}"])
+    Prompt(study=study, external_id=f"p{{n}}", category=f"category {{n % 4}}", turns=[f"Instruction {{n}}"])
     for n in range({prompts})
 )
 texts = [" ".join(rng.choices(words, k=150)) for _ in range({prompts} * 5)]
@@ -56,7 +55,14 @@ Completion.objects.bulk_create(
      for n, text in enumerate(texts)),
     batch_size=500,
 )
-make_judge(slug="loopback", name="Loopback", base_url="{url}", timeout=60.0, concurrency={in_flight})
+"""
+"""Five answers to each prompt of ``study``."""
+
+SEED = f"""
+from tests.factories import make_judge, make_study
+study = make_study(slug="pairs", visibility="public")
+{TEXTS}
+make_judge(slug="loopback", name="Loopback", base_url="{{url}}", timeout=60.0, concurrency={{in_flight}})
 """
 
 BEFORE = """

@@ -25,7 +25,7 @@ from threading import Event, Thread
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from tests.benchmarks.judging_load import NO_BOARDS, LoadedArena, servers_of
+from tests.benchmarks.judging_load import NO_BOARDS, TEXTS, LoadedArena, servers_of
 
 LEASE_SECONDS: Final = 12.0
 PAIRS_OF_A_PROMPT: Final = 10
@@ -35,32 +35,20 @@ ARRIVAL_SECONDS: Final = 15.0
 SKIPS, FLAGS, UNDOES, SENDS_TWICE, GOES_OFFLINE = 0.03, 0.01, 0.03, 0.03, 0.02
 """How often a simulated rater does so, for each pair."""
 
-SEED: Final = """
-import json, random
+SEED: Final = f"""
+import json
 from django.test import Client
 from django.utils import timezone
-from arena.models import Completion, Membership, Prompt
-from tests.factories import make_contestant, make_rater, make_study, make_user
-rng = random.Random(0)
-words = "the a of model answer question better because which more and less is not long short".split()
+from arena.models import Membership
+from tests.factories import make_rater, make_study, make_user
 study = make_study(
-    slug="pairs", simulated=True, ratings_per_pair_people={wanted}, pairing="{pairing}",
-    repeat_share={hidden}, gold_share={hidden},
+    slug="pairs", simulated=True, ratings_per_pair_people={{wanted}}, pairing="{{pairing}}",
+    repeat_share={{hidden}}, gold_share={{hidden}},
 )
-field = [make_contestant(study=study) for _ in range(5)]
-prompts = Prompt.objects.bulk_create(
-    Prompt(study=study, external_id=f"p{{n}}", category=f"category {{n % 4}}", turns=[f"Instruction {{n}}"])
-    for n in range({prompts})
-)
-texts = [" ".join(rng.choices(words, k=150)) for _ in range({prompts} * 5)]
-Completion.objects.bulk_create(
-    (Completion(prompt=prompts[n // 5], contestant=field[n % 5], turns=[text], digest=f"{{n:064x}}")
-     for n, text in enumerate(texts)),
-    batch_size=500,
-)
+{TEXTS}
 found = []
-for number in range({raters}):
-    user = make_user(username=f"simulated-{{number}}", password=None)
+for number in range({{raters}}):
+    user = make_user(username=f"simulated-{{{{number}}}}", password=None)
     rater = make_rater(user=user, simulated=True)
     Membership.objects.create(study=study, rater=rater, guidelines_read_at=timezone.now())
     client = Client()

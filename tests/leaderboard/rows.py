@@ -70,3 +70,25 @@ class HandMade:
         given["repeat"] = self._repeats[rater.pk, pair.pk, swapped]
         self._repeats[rater.pk, pair.pk, swapped] += 1
         return factories.make_comparison(**{**given, **overrides})
+
+
+def standing(name, rating, **more):
+    """A row of stored standings."""
+    defaults = {
+        "rank": 1,
+        "contestant": name,
+        "kind": "model",
+        "rating": rating,
+        "low": rating - 10,
+        "high": rating + 20,
+        "games": 40,
+        "wins": 20,
+        "losses": 10,
+        "ties": 10,
+        "component": 0,
+    }
+    return {**defaults, **more}
+
+
+def standings(*rows):
+    return {"standings": list(rows), "parameters": {"interval": 95.0}}

@@ -1,8 +1,8 @@
 """Runs whose endpoint breaks down, for a while or over certain texts, or whose database is away."""
 
-from collections import deque
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,9 +10,8 @@ from django.db import IntegrityError, InterfaceError, OperationalError
 from django.utils import timezone
 
 from arena.models import Comparison
-from judging import tasks
 from judging.endpoints.client import Reply
-from judging.models import JudgeCall, JudgeRun, RateLimit, RunAssignment
+from judging.models import JudgeCall, JudgeRun
 from judging.runs import committing, limiting, work
 from judging.runs.committing import Result
 from judging.runs.lifecycle import start_run
@@ -21,30 +20,17 @@ from judging.worker import worker
 from tests.factories import make_call, make_judge, make_small_study
 from tests.judging.elsewhere import planned
 from tests.judging.endpoints.server import Answer, ChatServer, Script, text_of
-from tests.judging.working import judge_assignment, work_off
+from tests.judging.working import judge_assignment
 
 FEW = 3
 """So many failures in outages use up no attempts here."""
 
 
 @pytest.fixture
-def pass_time(messages: deque[Any], monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+def pass_time(drain: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Do what the workers would do while the longest pause passes so many times, or until no run goes on."""
     monkeypatch.setattr(work, "MOST_OUTAGES", FEW)
-
-    def pass_time(pauses: int) -> None:
-        for _ in range(pauses):
-            while messages:
-                tasks.plan_run(messages.popleft()[1])
-            work_off()
-            if not JudgeRun.objects.going_on().exists():
-                return
-            RateLimit.objects.update(probe_at=0, closed_until=0)
-            due = timezone.now() - timedelta(seconds=1)
-            RunAssignment.objects.update(due_at=due)
-            sweep()
-
-    return pass_time
+    return partial(drain, to_the_end=False)
 
 
 def poisoned(bad: Answer) -> Script:

@@ -48,19 +48,14 @@ def rate(study, rater, bias=0, noise=200, *, orders=(False, True), repeats=1, se
                 first, second = (each.slug for each in (reversed(shown) if swapped else shown) if each)
                 seeded = seed * 100_003 + len(rows)
                 rating = simulated_rating(simulation, first, second, points, seeded)
-                given = {"rating": rating, "status": "scored", "repeat": repeat, **overrides}
-                rows.append(
-                    Comparison(
-                        study=study,
-                        pair=pair,
-                        rater=rater,
-                        swapped=swapped,
-                        points=points,
-                        source=Comparison.Source.IMPORT,
-                        **given,
-                    )
-                )
+                given = {"rating": rating, "points": points, "repeat": repeat, **overrides}
+                rows.append(imported(study=study, pair=pair, rater=rater, swapped=swapped, **given))
     return Comparison.objects.bulk_create(rows)
+
+
+def imported(**given):
+    """A comparison to be stored with many others."""
+    return Comparison(**{"status": "scored", "source": Comparison.Source.IMPORT, **given})
 
 
 def make_judge_rater(slug, **overrides):

@@ -4,7 +4,8 @@ from leaderboard.pages.standings.table import count_matrix, win_rates
 from leaderboard.pages.table import Matrix
 from leaderboard.raters.bias.figure import histogram
 from leaderboard.raters.bias.table import Shown
-from tests.leaderboard.standings.test_table import MATRIX, standing, standings
+from tests.leaderboard.rows import standing, standings
+from tests.leaderboard.standings.test_table import MATRIX
 
 
 def test_dots_are_at_the_ratings_with_the_arms_of_their_intervals_and_their_level():

@@ -4,7 +4,7 @@ from leaderboard.pages.columns import TableQuery
 from leaderboard.pages.standings.rows import USUAL, About, Entry, StandingsView, moved_text
 from leaderboard.pages.standings.table import standing_rows
 from leaderboard.templatetags.standings import standing_rows as html_rows
-from tests.leaderboard.standings.test_table import standing, standings
+from tests.leaderboard.rows import standing, standings
 
 
 def view(*names, asked=TableQuery(), intervals=True, **more):  # noqa: B008 - Asked is frozen

@@ -22,28 +22,7 @@ from leaderboard.pages.standings.table import (
 from leaderboard.pages.table import DataTable
 from leaderboard.raters.agreement.table import correlation_table
 from leaderboard.raters.bias.table import ratings_table, shown_by_scale
-
-
-def standing(name, rating, **more):
-    defaults = {
-        "rank": 1,
-        "contestant": name,
-        "kind": "model",
-        "rating": rating,
-        "low": rating - 10,
-        "high": rating + 20,
-        "games": 40,
-        "wins": 20,
-        "losses": 10,
-        "ties": 10,
-        "component": 0,
-    }
-    return {**defaults, **more}
-
-
-def standings(*rows):
-    return {"standings": list(rows), "parameters": {"interval": 95.0}}
-
+from tests.leaderboard.rows import standing, standings
 
 MATRIX = {
     "contestants": ["a", "b", "c"],

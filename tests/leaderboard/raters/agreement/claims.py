@@ -7,7 +7,7 @@ import numpy as np
 from arena.models import Comparison, Pair
 from leaderboard.refreshing import services
 from tests import factories
-from tests.leaderboard.judges.studies import make_field, make_judge_rater
+from tests.leaderboard.judges.studies import imported, make_field, make_judge_rater
 
 CONTRARY, LIKE, MIDDLE, BY_LOT = "contrary", "like", "middle", "by-lot"
 """How a rater answers: 9 minus the first person's rating, nearly the same, always a tie, or by lot."""
@@ -40,16 +40,7 @@ def make_rated_study(people=(), judges: Mapping[str, str] = {}, prompts=24, pane
         swapped = bool(generator.integers(0, 2))
         given = {raters[0]: told} | {one: rating(how, told, generator) for one, how in ways.items()}
         rows += [
-            Comparison(
-                study=study,
-                pair=pair,
-                rater=rater,
-                swapped=swapped,
-                points=8,
-                rating=value,
-                status="scored",
-                source=Comparison.Source.IMPORT,
-            )
+            imported(study=study, pair=pair, rater=rater, swapped=swapped, points=8, rating=value)
             for rater, value in given.items()
         ]
     Comparison.objects.bulk_create(rows)

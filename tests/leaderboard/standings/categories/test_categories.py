@@ -11,8 +11,7 @@ from leaderboard.refreshing import computing, services
 from leaderboard.standings.categories.page import Place
 from leaderboard.standings.categories.table import CategoryMatrix, verdict
 from tests.leaderboard.reading import records
-from tests.leaderboard.rows import HandMade
-from tests.leaderboard.standings.test_table import standing, standings
+from tests.leaderboard.rows import HandMade, standing, standings
 
 pytestmark = pytest.mark.django_db
 ROUNDS = 200

@@ -13,33 +13,13 @@ from leaderboard.standings.contestants.table import (
     placed,
     placed_table,
 )
+from tests.leaderboard.rows import standing
 
+FEW = {"rank": 2, "low": None, "high": None, "games": 4, "wins": 1, "losses": 2, "ties": 1}
 STANDINGS = {
     "standings": [
-        {
-            "contestant": "a",
-            "rank": 1,
-            "rating": 1100.0,
-            "low": 1050.0,
-            "high": 1150.0,
-            "games": 40,
-            "wins": 20,
-            "losses": 10,
-            "ties": 10,
-            "component": 0,
-        },
-        {
-            "contestant": "b",
-            "rank": 2,
-            "rating": 900.0,
-            "low": None,
-            "high": None,
-            "games": 4,
-            "wins": 1,
-            "losses": 2,
-            "ties": 1,
-            "component": 0,
-        },
+        standing("a", 1100.0, low=1050.0, high=1150.0),
+        standing("b", 900.0, **FEW),
         {"contestant": "c", "rank": None, "rating": None},
     ]
 }
