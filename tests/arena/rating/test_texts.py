@@ -117,42 +117,28 @@ def test_an_unscored_reply_keeps_its_reason(completion: Completion) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "field", "words"),
+    ("kind", "said", "field", "words"),
     [
-        (score(6), "value", "must be between 1 and 5"),
-        (score(None), "value", "either a score or the reason"),
-        (score(3, reason="empty"), "value", "either a score or the reason"),
-        (score(3, highest=10), "highest", "scores answers from 1 to 5"),
-        (score(3, lowest=5), "highest", "above the lowest"),
-        (score(2.5), "value", "whole number"),
-        (checks("yes", "no", "yes"), "assignment", "is to score an answer"),
+        ("score", score(6), "value", "must be between 1 and 5"),
+        ("score", score(None), "value", "either a score or the reason"),
+        ("score", score(3, reason="empty"), "value", "either a score or the reason"),
+        ("score", score(3, highest=10), "highest", "scores answers from 1 to 5"),
+        ("score", score(3, lowest=5), "highest", "above the lowest"),
+        ("score", score(2.5), "value", "whole number"),
+        ("score", checks("yes", "no", "yes"), "assignment", "is to score an answer"),
+        ("check", checks("yes", "no"), "answers.3", "number 3 has no answer yet"),
+        ("check", checks("yes", "no", "yes", "no"), "answers.4", "no requirement number 4"),
+        ("check", Rating(points=8, rating=3), "assignment", "is to check an answer against its requirements"),
     ],
 )
-def test_no_such_score_is_stored(
-    completion: Completion, rater: Rater, said: Any, field: str, words: str
+def test_what_is_not_stored(
+    completion: Completion, rater: Rater, kind: str, said: Any, field: str, words: str
 ) -> None:
-    assignment = of("score", completion, rater)
+    assignment = of(kind, completion, rater)
     with pytest.raises(InvalidAnswerError, match=words) as refused:
         recording.record(rater, assignment.public_id, said)
     assert refused.value.field == field
     assert not Score.objects.exists()
-
-
-@pytest.mark.parametrize(
-    ("said", "field", "words"),
-    [
-        (checks("yes", "no"), "answers.3", "number 3 has no answer yet"),
-        (checks("yes", "no", "yes", "no"), "answers.4", "no requirement number 4"),
-        (Rating(points=8, rating=3), "assignment", "is to check an answer against its requirements"),
-    ],
-)
-def test_no_such_answers_are_stored(
-    completion: Completion, rater: Rater, said: Any, field: str, words: str
-) -> None:
-    assignment = of("check", completion, rater)
-    with pytest.raises(InvalidAnswerError, match=words) as refused:
-        recording.record(rater, assignment.public_id, said)
-    assert refused.value.field == field
     assert not Answer.objects.exists()
 
 

@@ -11,7 +11,7 @@ from judging.models import Judge, JudgeCall, JudgeRun
 from tests import factories as make
 from tests.judging.elsewhere import lose_leases, planned, request
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 QUESTIONS = ("Is it short?", "Is it kind?", "Does it rhyme?")
 
 
@@ -88,6 +88,7 @@ def far(client: Client, judge: Judge) -> Elsewhere:
     return Elsewhere(client, judge.rater)
 
 
+@pytest.mark.both_databases
 def test_a_conversation_goes_on_question_by_question_and_the_arena_reads_it(far: Elsewhere) -> None:
     asked = []
     for text in ("YES", "no, it is rude", "Perhaps"):
@@ -108,6 +109,7 @@ def test_a_conversation_goes_on_question_by_question_and_the_arena_reads_it(far:
     assert progress.prompt_tokens == 30
 
 
+@pytest.mark.both_databases
 def test_a_late_reply_counts_once(far: Elsewhere) -> None:
     claimed = far.claim()
     lose_leases()
@@ -149,6 +151,7 @@ def test_a_requirement_that_is_gone_is_not_waited_for(far: Elsewhere, study: Stu
     assert far.post("/assignments/", {}).status_code == 204
 
 
+@pytest.mark.both_databases
 def test_only_claimed_questions_take_a_reply(far: Elsewhere, client: Client, study: Study) -> None:
     claimed = far.claim()
     other = Elsewhere(client, make.make_member(study))
