@@ -158,9 +158,25 @@ def decided(study: Study) -> list[tuple[Pair, str, str]]:
     return found
 
 
+STILL_RATED: Final = (
+    "Close the study or make it private first. While people rate, its number of pairs with a right answer "
+    "would tell everybody how many they refused."
+)
+
+
+def tells(study: Study) -> bool:
+    """True while everybody sees the study's numbers and people still rate."""
+    return study.is_public and not study.is_closed
+
+
 @transaction.atomic
 def take_out(study: Study, by: Visitor | None = None) -> int:
-    """Take the right answers of refused pairs away, and give back those of others; how many changed."""
+    """Take the right answers of refused pairs away, and give back those of others; how many changed.
+
+    Raises AdversarialError while the number of right answers would tell everybody what people say.
+    """
+    if tells(study):
+        raise AdversarialError(STILL_RATED)
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     changed = 0
     for pair, gold, decision in decided(study):

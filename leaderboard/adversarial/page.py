@@ -18,8 +18,8 @@ from arena.pages.operating import INVALID, refuse
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operator
 from arena.rules.subsets import NEIGHBOUR, SIMILAR, WORSE
 from judging.judges.services import JudgeError
-from leaderboard.adversarial.filtering import Keep, take_out, told
-from leaderboard.adversarial.making import Candidates, wanted
+from leaderboard.adversarial.filtering import STILL_RATED, Keep, take_out, tells, told
+from leaderboard.adversarial.making import AdversarialError, Candidates, wanted
 
 MOST = 1000  # candidates of each way that a page makes
 WAYS = {
@@ -101,8 +101,12 @@ def adversarial(request: OperatorRequest) -> HttpResponse:
     """What is known of the study as candidates, and of what it was made of; POST makes a study of it."""
     study, posted = request.study, request.POST
     if "take_out" in posted:
-        changed = take_out(study, request.user)
-        messages.success(request, f"Right answers changed: {changed:,}.")
+        try:
+            changed = take_out(study, request.user)
+        except AdversarialError as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, f"Right answers changed: {changed:,}.")
         return redirect(request.path)
     if posted and not is_staff(request.user):
         raise PermissionDenied
@@ -135,6 +139,7 @@ def adversarial(request: OperatorRequest) -> HttpResponse:
         "may_make": is_staff(request.user),
         "judges": [(slug, names.get(slug, slug), count) for slug, count in judges.items()],
         "chosen": chosen,
+        "still_rated": STILL_RATED if tells(study) else "",
         "models": study.contestants.exists(),
         "writes": [way for way in (SIMILAR, WORSE) if unwritten.filter(subset=way).exists()],
     }

@@ -397,6 +397,12 @@ def test_an_operator_makes_candidates_and_keeps_pairs_on_the_page(
     for _ in range(2):
         make.make_comparison(pair=pair, points=3, rating=2)
     assert TASTE in staff.get(PAGE.format("hard")).content.decode()
+    own = Study.objects.filter(pk=hard.pk)
+    own.update(visibility=Study.Visibility.PUBLIC, is_draft=False)
+    assert 'name="take_out"' not in staff.get(PAGE.format("hard")).content.decode()
+    said = staff.post(PAGE.format("hard"), {"take_out": "1"}, follow=True).content.decode()
+    assert "Close the study or make it private first." in said
+    own.update(visibility=hard.visibility)
     said = staff.post(PAGE.format("hard"), {"take_out": "1"}, follow=True).content.decode()
     assert "Right answers changed: 1." in said
 
