@@ -3,6 +3,7 @@
 import pytest
 
 from arena.texts.marks import final_answer, split_thinking, strip_end_tokens
+from tests.waiting import quickly
 
 CHANNELS = (
     "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>hello<|return|>"
@@ -134,7 +135,8 @@ def test_a_box_is_no_part_of_what_is_in_it() -> None:
     ],
 )
 def test_long_runs_cost_linear_time(piece: str) -> None:
-    text = piece * 20_000
-    assert len(final_answer(f"hello\n{text}x")) <= len(text) + 7
-    assert len(final_answer(text)) <= len(text)
-    assert len(final_answer(f"<think>Hm.</think>x{text}")) <= len(text) + 1
+    text = piece * 10_000
+    with quickly():
+        assert len(final_answer(f"hello\n{text}x")) <= len(text) + 7
+        assert len(final_answer(text)) <= len(text)
+        assert len(final_answer(f"<think>Hm.</think>x{text}")) <= len(text) + 1
