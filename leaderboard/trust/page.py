@@ -460,24 +460,35 @@ class TrustPage(Computed):
 
     def _over_others(self, content: Content) -> Iterator[Panel]:
         """Protocols over models and models over protocols: averages, bests and self-agreement."""
-        base, where = content["matrix"]["base"], f" {self.part}." if self.part else ""
         protocols = table.known_lines(table.protocol_lines(content, self.part), MEAN_OF_MODELS)
         models = table.known_lines(table.model_lines(content, self.part), MEAN_OF_PROTOCOLS)
+        yield from self._averages(content, protocols, models)
+        yield from self._gains(content, protocols, models)
+        yield from self._self_agreement(content, protocols, models)
+
+    @property
+    def _of_part(self) -> str:
+        return f" {self.part}." if self.part else ""
+
+    def _prompts(self, lines: Sequence[table.Line], *shown: Measure) -> str:
         said = f"Lines are {self.level:g}% intervals for other prompts, with the same judges."
+        return on_intervals(
+            said, [{"low": each.estimate(one.figures).low} for one in lines for each in shown]
+        )
 
-        def prompts(lines: Sequence[table.Line], *shown: Measure) -> str:
-            ends = [{"low": each.estimate(line.figures).low} for line in lines for each in shown]
-            return on_intervals(said, ends)
-
-        best = "The best of several is partly luck, and so too high."
+    def _averages(
+        self, content: Content, protocols: Sequence[table.Line], models: Sequence[table.Line]
+    ) -> Iterator[Panel]:
+        base = content["matrix"]["base"]
+        best = f"{self._of_part} The best of several is partly luck, and so too high. "
         fewer = " In brackets: those asked of fewer, whose averages do not compare."
         if any(line.others > 1 for line in protocols):
             tested = any(line.figures["p_adjusted"] is not None for line in protocols)
             yield self.make_panel(
                 "protocols",
                 "Protocols over models",
-                f"Right on average over models, and by the best model.{where} {best} "
-                + prompts(protocols, MEAN_OF_MODELS, BEST_MODEL)
+                f"Right on average over models, and by the best model.{best}"
+                + self._prompts(protocols, MEAN_OF_MODELS, BEST_MODEL)
                 + (_TESTED if tested else "")
                 + (fewer if len({line.others for line in protocols}) > 1 else "")
                 + self._ranks("protocols", ("average", "optimum")),
@@ -490,20 +501,25 @@ class TrustPage(Computed):
             yield self.make_panel(
                 "models",
                 "Models over protocols",
-                f"Right on average over protocols, and by the best {others}.{where} {best} "
-                + prompts(models, MEAN_OF_PROTOCOLS, BEST_PROTOCOL)
+                f"Right on average over protocols, and by the best {others}.{best}"
+                + self._prompts(models, MEAN_OF_PROTOCOLS, BEST_PROTOCOL)
                 + (fewer if len({line.others for line in models}) > 1 else ""),
                 lambda: table.models_table(content),
                 draw=lambda: figure.by_measure(models, (MEAN_OF_PROTOCOLS, BEST_PROTOCOL), None, "Right (%)"),
                 height=step(len(models) * 1.8 + 6),
             )
+
+    def _gains(
+        self, content: Content, protocols: Sequence[table.Line], models: Sequence[table.Line]
+    ) -> Iterator[Panel]:
+        base = content["matrix"]["base"]
         based = table.known_lines(models, BASE, BEST_PROTOCOL)
         if len(based) > 1:
             yield self.make_panel(
                 "base",
                 "Does the base predict the others?",
                 f"Each model has two dots: its average over protocols and its best other protocol, by how "
-                f"often it is right by {base}.{where} Above the dashed line it gains."
+                f"often it is right by {base}.{self._of_part} Above the dashed line it gains."
                 + self._ranks("models", *(("base", other) for other in ("average", "optimum", "gain"))),
                 lambda: table.models_table(content),
                 draw=lambda: figure.base_and_others(based),
@@ -515,13 +531,18 @@ class TrustPage(Computed):
                 "halves",
                 "Do protocols help strong and weak models alike?",
                 "Averages over the stronger and the weaker half of models, by their average over protocols; "
-                f"the middle one of an odd number is in neither.{where} "
-                + prompts(halved, STRONG, WEAK)
+                f"the middle one of an odd number is in neither.{self._of_part} "
+                + self._prompts(halved, STRONG, WEAK)
                 + self._ranks("protocols", ("stronger models", "weaker models")),
                 lambda: table.protocols_table(content),
                 draw=lambda: figure.by_measure(halved, (STRONG, WEAK), base, "Right (%)"),
                 height=step(len(halved) * 1.8 + 6),
             )
+
+    def _self_agreement(
+        self, content: Content, protocols: Sequence[table.Line], models: Sequence[table.Line]
+    ) -> Iterator[Panel]:
+        base = content["matrix"]["base"]
         for slug, title, lines, make, starred in (
             ("self-protocols", "Self-agreement of protocols", protocols, table.protocols_table, base),
             ("self-models", "Self-agreement of models", models, table.models_table, None),
@@ -532,7 +553,7 @@ class TrustPage(Computed):
                     slug,
                     title,
                     "Krippendorff’s alpha between the orders, on average: 1 is the same verdict every time, "
-                    f"0 is chance.{where} {prompts(agreed, SELF_AGREEMENT)}",
+                    f"0 is chance.{self._of_part} {self._prompts(agreed, SELF_AGREEMENT)}",
                     partial(make, content),
                     draw=partial(
                         figure.by_measure, agreed, (SELF_AGREEMENT,), starred, "Alpha between orders"
