@@ -49,18 +49,14 @@ class Lead:
 
     def sentences(self) -> Iterator[str]:
         """Whether they can be told apart from the others."""
-        they, their = ("It", "its") if len(self.first) == 1 else ("They", "their")
+        their = "its" if len(self.first) == 1 else "their"
         if self.alike:
-            yield f"{they} cannot {self._each}be told apart from {some_models(self.alike, 'other models')}."
+            one = "It" if len(self.first) == 1 else "At least one of them"
+            yield f"{one} cannot be told apart from {some_models(self.alike, 'other models')}."
         elif self.others and (self.alike is None or self._prompts < FEWEST_ALIKE):
             yield f"So few prompts cannot tell whether {their} lead is more than noise."
         elif self.others:
             yield f"{their.capitalize()} lead is more than noise."
-
-    @property
-    def _each(self) -> str:
-        """Where one of several may stand apart."""
-        return {1: "", 2: "both "}.get(len(self.first), "all ")
 
     @property
     def _prompts(self) -> int:

@@ -189,14 +189,14 @@ def _first(content: Mapping[str, Any]) -> str:
     else:
         said = f"{names[0]} {'is first' if unsure else 'leads'}"
     # Of several that are first one may be told apart where another may not.
-    every = {1: "", 2: " both"}.get(len(names), " all")
+    some = "at least one of them" if len(names) > 1 else ""
     if unsure:
-        more = f" {'They' if every else 'It'} cannot{every} be told apart from {_listed(close)}."
+        more = f" {some.capitalize() or 'It'} cannot be told apart from {_listed(close)}."
         return f"{said}, but {unsure}.{more if close else ''}"
     if ranked[0].get("p_first") is None:
         return f"{said}. These ratings give no interval."
     if close:
-        return f"{said}, but cannot{every} be told apart from {_listed(close)}."
+        return f"{said}, but {f'{some} ' if some else ''}cannot be told apart from {_listed(close)}."
     if len(names) > 1 or not leading_group(content):
         return f"{said}."
     others = "all others" if len(ranked) == len(_ranked(content)) else "all it was compared with"

@@ -95,7 +95,7 @@ def models(*rows):
         (
             models(("Ada", 4, 1, "a", 9), ("Bob", 4, 1, "ab", 9), ("Cleo", 2, 3, "b", 9)),
             "Ada and Bob",
-            "They cannot both be told apart from Cleo.",
+            "At least one of them cannot be told apart from Cleo.",
         ),
         # Nothing compares the second with the first.
         (models(("Ada", 4, 1, "a", 9, 0), ("Bob", 3, 1, "b", 9, 1)), "Ada", ""),

@@ -131,7 +131,10 @@ def test_scores_that_look_the_same_are_not_shared():
     [
         (2, 40, [], "w and x share the first place."),
         (2, 40, ["wx"], "w and x share the first place."),
-        (2, 40, ["wxy"], "w and x share the first place, but cannot both be told apart from y."),
+        (
+            *(2, 40, ["wxy"]),
+            "w and x share the first place, but at least one of them cannot be told apart from y.",
+        ),
         (2, 12, ["wx"], "w and x share the first place, but the score of w is provisional."),
         (3, 40, ["wxy"], "w and 2 others share the first place."),
         (4, 40, ["wxyz"], "All 4 models share the first place."),
