@@ -249,10 +249,8 @@ class Conversation:
         return [*before, {"role": "user", "content": self._content(slot, pair_texts, before)}]
 
     def _as_published(self, slot: Slot, pair_texts: Texts) -> list[Message]:
-        shown = pair_texts
-        if slot.turn and isinstance(shown, OneText):
-            shown = shown.at_turn(slot.turn)
-        *before, last = published.messages(self._configured.template(slot.step), shown)
+        template = self._configured.template(slot.step)
+        *before, last = published.messages(template, _shown(slot, pair_texts))
         if criterion := self._criterion(slot.step):
             last["content"] = rendering.by_criterion(criterion, last["content"])
         return [*before, last]
@@ -290,9 +288,7 @@ class Conversation:
     def _content(self, slot: Slot, pair_texts: Texts, before: Sequence[Message]) -> str:
         step, configured = slot.step, self._configured
         template = configured.template(step)
-        shown = pair_texts.swapped() if step.other_order else pair_texts
-        if slot.turn and isinstance(shown, OneText):
-            shown = shown.at_turn(slot.turn)
+        shown = _shown(slot, pair_texts)
         answers = _answers(slot, shown)
         quotes = list(self._quotes(slot, shown))
         texts = [*shown.prompt, shown.input, *(turn for answer in answers.values() for turn in answer)]
@@ -390,6 +386,12 @@ class Conversation:
 
 
 NO_REPLY: Final = "(no reply)"  # in place of an empty one, which many endpoints refuse to read again
+
+
+def _shown(slot: Slot, texts: Texts) -> Texts:
+    """The texts in the order of a question, or up to the turn that it is about."""
+    shown = texts.swapped() if slot.step.other_order else texts
+    return shown.at_turn(slot.turn) if slot.turn and isinstance(shown, OneText) else shown
 
 
 def _answers(slot: Slot, shown: Texts) -> dict[str, Sequence[str]]:

@@ -109,10 +109,9 @@ _BETTER: Final = (
     rf"(?:\s+(?:{ANSWER}|one))?"
 )
 _SO: Final = r"(?:(?:therefore|thus|hence|so|overall|finally|in\s+(?:conclusion|summary))\s*,?\s+)?"
+_VERDICT_IS: Final = rf"{_SO}(?:{OWN}{CHOICE}\s*(?:=|\bis\b\s*:?|:)\s*)?"
 
-CHOSEN: Final = re.compile(
-    rf"{_SO}(?:{OWN}{CHOICE}\s*(?:=|\bis\b\s*:?|:)\s*)?{_NAME}(?:{_BETTER})?\s*[.!。]?", re.IGNORECASE
-)
+CHOSEN: Final = re.compile(rf"{_VERDICT_IS}{_NAME}(?:{_BETTER})?\s*[.!。]?", re.IGNORECASE)
 """One of the two answers, alone or said to be better."""
 
 IDENTIFIERS: Final = ("m", "M")
@@ -127,10 +126,7 @@ MARKED: Final = re.compile(
 )
 """A sentence that may close a line of prose: "Rating: [[5]]", as the judge Auto-J ends."""
 
-TIED: Final = re.compile(
-    rf"{_SO}(?:{OWN}{CHOICE}\s*(?:=|\bis\b\s*:?|:)\s*)?{_OPEN}(?:C|a?\s*tie)\s*{_CLOSE}\s*[.!。]?",
-    re.IGNORECASE,
-)
+TIED: Final = re.compile(rf"{_VERDICT_IS}{_OPEN}(?:C|a?\s*tie)\s*{_CLOSE}\s*[.!。]?", re.IGNORECASE)
 """Neither answer."""
 
 GRADE: Final = re.compile(

@@ -175,9 +175,9 @@ def take_out(study: Study, by: Visitor | None = None) -> int:
 
     Raises AdversarialError while the number of right answers would tell everybody what people say.
     """
+    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if tells(study):
         raise AdversarialError(STILL_RATED)
-    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     changed = 0
     for pair, gold, decision in decided(study):
         wanted = "" if decision in (TASTE, OTHER) else gold
