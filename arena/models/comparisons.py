@@ -146,6 +146,7 @@ class Opinion(models.Model):
         TRUNCATED = "truncated", "The reply was cut off before the verdict"
         REFUSED = "refused", "The rater refused to answer"
         UNDECIDED = "undecided", "Several answers of the rater contradict each other"
+        NEITHER = "neither", "Neither answer is acceptable, and none was said to be better"
 
     class Source(models.TextChoices):
         WEB = "web", "Rating page"
@@ -232,6 +233,7 @@ class Comparison(Opinion):
         null=True, blank=True, help_text="Expected rating over the answer tokens of a judge."
     )
     reasons = models.JSONField(default=list, blank=True, help_text="The study's reasons that were chosen.")
+    neither = models.BooleanField(default=False, help_text="The rater accepts neither answer.")
 
     objects = ComparisonQuerySet.as_manager()
 
@@ -256,6 +258,9 @@ class Comparison(Opinion):
                     | Q(status="identical", rating__gte=1, rating__lte=F("points"), reason="")
                 ),
                 name="comparison_rating_within_scale_or_reason",
+            ),
+            models.CheckConstraint(
+                condition=~Q(reason="neither") | Q(neither=True), name="comparison_neither_is_said"
             ),
             models.CheckConstraint(
                 condition=Q(first_score__isnull=True, second_score__isnull=True)

@@ -42,6 +42,7 @@ class Rater(models.Model):
     )
     groups = models.ManyToManyField(RaterGroup, blank=True, related_name="raters")
     simulated = models.BooleanField(default=False, help_text="A program with made-up opinions.")
+    is_visitor = models.BooleanField(default=False, help_text="Votes on battles without an account.")
     facts = models.JSONField(
         default=dict, blank=True, help_text="Of an imported judge: model, protocol, source, prices and more."
     )

@@ -189,6 +189,9 @@ class Prompt(models.Model):
     category = models.CharField(max_length=100, blank=True)
     domain = models.CharField(max_length=100, blank=True)
     turns = models.JSONField(help_text="What the user says, turn by turn; empty when the text is unknown.")
+    is_private = models.BooleanField(
+        default=False, help_text="Typed by a visitor and not published: only operators and judges read it."
+    )
     input = models.TextField(
         blank=True, help_text="Material that the instruction is about, such as a text to summarise."
     )

@@ -162,17 +162,23 @@ class Rating(Reply, Said):
         max_length=MOST_REASONS,
         description="Why it was rated so: some of the reasons that the study offers, each in its words.",
     )
+    neither: bool = Field(
+        default=False,
+        description="True if neither answer is acceptable: beside a rating, or with the reason neither.",
+    )
 
     @property
     def rows(self) -> Mapping[int, Mapping[str, Any]]:
         first, second = map(float, self.scores) if self.scores else (None, None)
-        columns = self.columns("points", "rating", "expected", "reasons", "seconds")
+        columns = self.columns("points", "rating", "expected", "reasons", "neither", "seconds")
         return {0: {**columns, "first_score": first, "second_score": second}}
 
     def check(self) -> None:
         self.check_verdict("rating", "rating", self.rating)
         if len(set(self.reasons)) < len(self.reasons):
             raise InvalidAnswerError("reasons", "A reason is named twice.")
+        if self.reason == "neither" and not self.neither:
+            raise InvalidAnswerError("neither", "The reason neither needs neither to be true.")
         by_criterion = {f"criteria.{name}": said for name, said in self.criteria.items()}
         numbers = {name: said for name, said in by_criterion.items() if not isinstance(said, str)}
         _check_within({"rating": self.rating, "expected": self.expected, **numbers}, 1, self.points)

@@ -144,6 +144,7 @@ class PairRecorder(Recorder):
         criteria = {each.criterion: each.said for each in earlier[0].criterion_ratings.all()}
         differs = {
             "other reasons": bool(self._differing(earlier, said, ("reasons",))),
+            "another word on both": bool(self._differing(earlier, said, ("neither",))),
             "other criteria": criteria != said.criteria,
         }
         return super().remarks(earlier, said) + [what for what, is_other in differs.items() if is_other]

@@ -8,6 +8,9 @@ TRAINING_SUBSET: Final = "(training and checks)"
 NO_PROMPT_SUBSET: Final = "(no prompt named)"
 """Of the prompt that holds imported comparisons whose file names none: each counts as a prompt of its own."""
 
+LIVE_SUBSET: Final = "live"
+"""Prompts that visitors typed in battles."""
+
 NEIGHBOUR, SIMILAR, WORSE = "Neighbor", "GPTInst", "GPTOut"
 """Of candidates for pairs that mislead judges, as LLMBar names them, by what the wrong answer is: another
 prompt's answer, an answer to a similar prompt that a model wrote, a worse one that looks good."""

@@ -2,7 +2,9 @@
 
 from typing import Final, Literal, TypeAlias, get_args
 
-Reason: TypeAlias = Literal["empty", "out_of_range", "unparsable", "truncated", "refused", "undecided"]
+Reason: TypeAlias = Literal[
+    "empty", "out_of_range", "unparsable", "truncated", "refused", "undecided", "neither"
+]
 REASONS: Final = get_args(Reason)
 """Why there is no rating, score or answer."""
 

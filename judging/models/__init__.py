@@ -1,3 +1,4 @@
+from judging.models.battles import Battle, BattleCall, BattleRules
 from judging.models.calls import JudgeCall
 from judging.models.endpoints import Author, Endpoint, Price
 from judging.models.judges import Judge, Panel

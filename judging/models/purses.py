@@ -6,7 +6,8 @@ from judging.models.limits import RateLimit
 
 
 class Purse(models.Model):
-    """Budget and cost of paid calls: those of a run, of a study, or of the whole arena on a day.
+    """Budget and cost of paid calls: those of a run, of a study's battles on a day, of a study, or of the
+    whole arena on a day.
 
     It lies within another: a run's in its study's, a study's in the day's, where operators set these budgets.
     A call reserves from its own purse and all around it. Only judging.spending changes amounts.
@@ -15,14 +16,23 @@ class Purse(models.Model):
     class Scope(models.TextChoices):
         RUN = "run", "Run"
         STUDY = "study", "Study"
+        BATTLES = "battles", "Battles of a study on a day"
         DAY = "day", "Day"
 
-    scope = models.CharField(max_length=5, choices=Scope)
+    scope = models.CharField(max_length=7, choices=Scope)
     run = models.OneToOneField(
         "judging.JudgeRun", models.CASCADE, null=True, blank=True, related_name="purse"
     )
     writing = models.OneToOneField(
         "judging.WritingRun", models.CASCADE, null=True, blank=True, related_name="purse"
+    )
+    battles = models.OneToOneField(
+        Study,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="battles_purse",
+        help_text="The study whose battles of a day it pays.",
     )
     study = models.OneToOneField(Study, models.CASCADE, null=True, blank=True, related_name="purse")
     day = models.DateField(
@@ -47,9 +57,11 @@ class Purse(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(scope="run", study=None, day=None)
+                condition=Q(scope="run", study=None, battles=None, day=None)
                 & (Q(run=None, writing__isnull=False) | Q(run__isnull=False, writing=None))
-                | Q(run=None, writing=None, budget__isnull=False)
+                | Q(scope="battles", run=None, writing=None, study=None)
+                & Q(battles__isnull=False, day__isnull=False)
+                | Q(run=None, writing=None, battles=None, budget__isnull=False)
                 & (
                     Q(scope="study", study__isnull=False, day=None)
                     | Q(scope="day", study=None, day__isnull=False)
@@ -60,11 +72,11 @@ class Purse(models.Model):
         ]
 
     def __str__(self) -> str:
-        return str(self.run or self.writing or self.study or self.day)
+        return str(self.run or self.writing or self.battles or self.study or self.day)
 
 
 Payer = tuple[str, int]
-"""Whose purse a call reserves from first: "run", "writing" or "study", and its id."""
+"""Whose purse a call reserves from first: "run", "writing", "battles" or "study"; and the id of that."""
 
 
 class PaidCall(models.Model):

@@ -24,6 +24,7 @@ from judging.endpoints import costs
 from judging.endpoints.costs import Prices
 from judging.judges.asked import AskedModel
 from judging.models import (
+    BattleCall,
     JudgeCall,
     JudgeRun,
     PaidCall,
@@ -36,7 +37,7 @@ from judging.models import (
 from judging.models.purses import Payer
 
 ZERO: Final = Decimal(0)
-PAYERS: Final = ("run", "writing", "study")
+PAYERS: Final = ("run", "writing", "battles", "study")
 Scope = Purse.Scope
 
 
@@ -192,9 +193,12 @@ def _locked(payers: Iterable[Payer]) -> dict[Payer, list[Purse]]:
     """The purses that each pays from, from the inside out, locked and as they are now."""
     payers = list(payers)
     rows = Purse.objects.select_for_update(of=("self",), no_key=True).order_by("pk")
-    runs, writing, studies = ([pk for kind, pk in payers if kind == wanted] for wanted in PAYERS)
+    runs, writing, battles, studies = ([pk for kind, pk in payers if kind == wanted] for wanted in PAYERS)
     inner = [*(rows.filter(run__in=runs).select_related("run") if runs else ())]
     inner += rows.filter(writing__in=writing) if writing else ()
+    inner += rows.filter(battles__in=battles) if battles else ()
+    for each in inner:
+        _begin_day(each)
     own = {_payer_of(purse): purse for purse in inner}
     found: dict[int | None, Purse] = {}
     day = None
@@ -210,7 +214,8 @@ def _locked(payers: Iterable[Payer]) -> dict[Payer, list[Purse]]:
 
 
 def _payer_of(purse: Purse) -> Payer:
-    return ("writing", purse.writing_id) if purse.writing_id else ("run", purse.run_id or 0)
+    ids = {"writing": purse.writing_id, "battles": purse.battles_id}
+    return next(((kind, pk) for kind, pk in ids.items() if pk), ("run", purse.run_id or 0))
 
 
 def _chain(purse: Purse | None, found: Mapping[int | None, Purse]) -> Iterator[Purse]:
@@ -220,9 +225,9 @@ def _chain(purse: Purse | None, found: Mapping[int | None, Purse]) -> Iterator[P
 
 
 def _begin_day(purse: Purse) -> None:
-    """Empty the purse of the day on a new day; calls in flight will be costs of the day on which they end."""
+    """Empty a purse of a day on a new one; calls in flight will be costs of the day on which they end."""
     today = timezone.localdate()
-    if purse.day != today:
+    if purse.day not in (None, today):
         purse.day, purse.spent = today, ZERO
         purse.save(update_fields=["day", "spent"])
 
@@ -252,6 +257,8 @@ def reserved_within(purse: Purse) -> Decimal:
         return total(JudgeCall.objects.filter(run=purse.run_id, **whose), "reserved")
     if purse.writing_id:
         return total(WritingCall.objects.filter(run=purse.writing_id, **whose), "reserved")
+    if purse.battles_id:
+        return total(BattleCall.objects.filter(battle__study=purse.battles_id, **whose), "reserved")
     whose |= {"prompt__study": purse.study} if purse.study else {"prompt__study__purse": None}
     return total(purse.inner.all(), "reserved") + total(ProposalCall.objects.filter(**whose), "reserved")
 
