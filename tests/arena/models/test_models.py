@@ -231,6 +231,7 @@ COMPARISON_BREAKS = [
     ({"status": "failed"}, "comparison_rating_within_scale_or_reason"),
     ({"first_score": 1}, "comparison_both_scores_or_none"),
     ({"second_score": 1}, "comparison_both_scores_or_none"),
+    ({"reason": "neither"}, "comparison_neither_is_said"),
     ({"seconds": -0.1}, "comparison_seconds_not_negative"),
 ]
 
