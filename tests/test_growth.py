@@ -13,6 +13,7 @@ from django.db import connection
 from django.urls import resolve
 from django.utils.module_loading import import_string
 
+from arena.models import StudyEvent
 from arena.rating import progress
 from judging.remote import unconfigured
 from leaderboard.models.querysets import tail
@@ -124,6 +125,7 @@ def test_nothing_reads_more_where_a_study_holds_more(
         piece()
     few = {name: reads.of(piece) for name, piece in pieces.items()}
     grown.grow(TIMES * BLOCK)
+    StudyEvent.objects.bulk_create(StudyEvent(kind="signed_in") for _ in range(TIMES * BLOCK))
     for piece in pieces.values():
         piece()
     many = {name: reads.of(piece) for name, piece in pieces.items()}

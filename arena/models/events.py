@@ -1,7 +1,9 @@
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
+from arena.models.querysets import SIGNING_IN, EventQuerySet
 from arena.models.raters import Rater
 from arena.models.studies import Study
 
@@ -77,8 +79,13 @@ class StudyEvent(models.Model):
     request = models.CharField(max_length=100, blank=True, help_text="The id of the request, as in the log.")
     at = models.DateTimeField(default=timezone.now, db_index=True)
 
+    objects = EventQuerySet.as_manager()
+
     class Meta:
         ordering = ["-at", "-pk"]
+        indexes = [
+            models.Index(fields=["id"], condition=~Q(kind__in=SIGNING_IN), name="studyevent_act"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()}, {self.study_slug or 'the arena'}"

@@ -29,11 +29,15 @@ if TYPE_CHECKING:
         Rater,
         Score,
         Study,
+        StudyEvent,
     )
 
 
 MAY_COME_LATE: Final = 1000
 """So many of the last ids are looked at again: one may be stored after others with later ids."""
+
+SIGNING_IN: Final = ("signed_in", "sign_in_failed", "locked_out")
+"""Lines of the log that change nothing, and that anybody may cause."""
 
 
 def word(constant: str) -> RawSQL:
@@ -183,6 +187,12 @@ class RaterQuerySet(models.QuerySet["Rater"]):
         if not found.exists():
             raise SelectorError(f"{missing} in this study")
         return found
+
+
+class EventQuerySet(models.QuerySet["StudyEvent"]):
+    def acts(self) -> EventQuerySet:
+        """Lines that are not about signing in."""
+        return self.exclude(kind__in=[word(kind) for kind in SIGNING_IN])
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):

@@ -8,22 +8,16 @@ from functools import cache, cached_property
 from typing import Any, Final
 
 from django.db import connection
-from django.db.models import Aggregate, Case, Count, Model, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models import Aggregate, Case, Model, OuterRef, QuerySet, Subquery, Sum, Value, When
+from django.db.models.functions import Coalesce
 
 from arena.models import Comparison, Study, StudyEvent
+from arena.models.querysets import MAY_COME_LATE
 from leaderboard.models import Snapshot
 
 Mark = tuple[Any, ...]
 
-Kind = StudyEvent.Kind
-
 _SLUG: Final = "slug of the study"
-
-_SIGNING_IN: Final = (Kind.SIGNED_IN, Kind.SIGN_IN_FAILED, Kind.LOCKED_OUT)
-"""Lines of the log that change no page, and that anybody may cause."""
-
-_LATE: Final = 50
-"""So many of the last lines are counted: one may be stored after others with larger numbers."""
 
 
 def summary(rows: QuerySet[Any], number: Aggregate) -> Subquery:
@@ -37,17 +31,23 @@ def newest(kind: type[Model], field: str = "pk") -> Subquery:
     return Subquery(own.order_by("-pk").values(field)[:1])
 
 
+def _acts() -> Subquery:
+    """The sum of the last numbers of acts; it grows with each act that is stored after or among them.
+
+    Acts about any study, because judges are shared.
+    """
+    acts = StudyEvent.objects.acts()
+    before = Subquery(acts.order_by("-pk").values("pk")[MAY_COME_LATE : MAY_COME_LATE + 1])
+    return summary(acts.filter(pk__gt=Coalesce(before, 0)), Sum("pk"))
+
+
 def _of_studies() -> tuple[Any, ...]:
     """What every page about a study follows from; first what decides who may see it."""
-    # About any study, because judges are shared.
-    acts = StudyEvent.objects.exclude(kind__in=_SIGNING_IN)
-    last = Subquery(acts.order_by("-pk").values("pk")[:1])
     return (
         "visibility",
         newest(Snapshot),
         "revision",
-        last,
-        summary(acts.filter(pk__gt=last - _LATE), Count("pk")),
+        _acts(),
         # Single ratings are shown, as they are now, once rating has ended.
         Case(When(closed_at__isnull=False, then=newest(Comparison))),
     )
