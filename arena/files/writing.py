@@ -56,15 +56,15 @@ GUARDED: Final = re.compile(r"'* *[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]")
 
 def csv_pieces(table: Table, rows: Iterable[Row]) -> Iterator[bytes]:
     """CSV for spreadsheets: UTF-8, commas, CR LF, and guarded texts."""
-    yield (("\ufeff" if table.marked else "") + _lines([list(table.columns)])).encode()
+    yield (("\ufeff" if table.marked else "") + csv_lines([list(table.columns)])).encode()
     for batch in batches(rows, ROWS):
         cells = ([_cell(row.get(name), kind) for name, kind in table.columns.items()] for row in batch)
-        yield _lines(cells).encode()
+        yield csv_lines(cells).encode()
 
 
-def _lines(rows: Iterable[list[str]]) -> str:
+def csv_lines(rows: Iterable[Iterable[Any]], end: str = "\r\n") -> str:
     out = io.StringIO()
-    csv.writer(out, lineterminator="\r\n").writerows(rows)
+    csv.writer(out, lineterminator=end).writerows(rows)
     return out.getvalue()
 
 

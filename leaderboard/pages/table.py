@@ -1,7 +1,5 @@
 """Tables of declared columns: their CSV, and how a page arranges them. Pure."""
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,7 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, Self, TypeVar
 
-from arena.files.writing import guarded
+from arena.files.writing import csv_lines, guarded
 from leaderboard.pages.columns import Column
 from leaderboard.pages.units import Cell
 
@@ -56,11 +54,7 @@ class DataTable:
 
     def csv(self) -> str:
         """CSV with an apostrophe before texts that a spreadsheet would run as a formula."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\r\n")
-        writer.writerow([_safe(column) for column in self.columns])
-        writer.writerows([_safe(cell) for cell in row] for row in self.rows)
-        return out.getvalue()
+        return csv_lines([_safe(cell) for cell in row] for row in (self.columns, *self.rows))
 
 
 def _safe(cell: Cell) -> Cell:

@@ -6,7 +6,8 @@ Nothing is unpacked to disk; files are read no further than the manifest says.
 import hashlib
 import json
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import IO, Any, Final
 
 from arena.data.formats.archives import DAMAGE
@@ -59,6 +60,15 @@ OPTIONAL: Final = (
 
 class BundleError(Exception):
     """A bundle cannot be made or read; the message is for whoever asked."""
+
+
+@contextmanager
+def valid(what: str) -> Iterator[None]:
+    """Read things that may come from a stranger. Raises BundleError where they make no sense."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
+        raise BundleError(f"The {what} in the bundle are invalid: {str(error)[:200]}.") from error
 
 
 def pretty(content: Mapping[str, Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import math
@@ -14,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from arena.files.writing import guarded
-from leaderboard.files.bundle.archive import BundleError
+from arena.files.writing import csv_lines, guarded
+from leaderboard.files.bundle.archive import valid
 from leaderboard.snapshots.canonical import canonical
 from leaderboard.snapshots.reading import RETIRED, Choice, Opinions
 from leaderboard.snapshots.rows import Rows
@@ -99,7 +98,7 @@ def facts_json(opinions: Opinions) -> str:
 
 def opinions_from(facts: bytes, rows: bytes) -> Opinions:
     """The opinions of a bundle. Raises BundleError for files that make none."""
-    try:
+    with valid("ratings"):
         given = json.loads(facts)
         columns = [(str(name), str(kind)) for name, kind in given.pop("columns")]
         raters = tuple(Choice(**{**one, "ids": frozenset(one["ids"])}) for one in given.pop("raters"))
@@ -108,9 +107,7 @@ def opinions_from(facts: bytes, rows: bytes) -> Opinions:
         }
         found = Opinions(rows=_rows_from(rows, columns), raters=raters, **known)
         _check(found)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
-        raise BundleError(f"The ratings in the bundle are invalid: {str(error)[:200]}.") from error
-    return found
+        return found
 
 
 def _rows_from(content: bytes, columns: list[tuple[str, str]]) -> Rows:
@@ -171,10 +168,8 @@ def _check(opinions: Opinions) -> None:
 
 def lines_csv(rows: Iterable[Iterable[Any]]) -> bytes:
     """Lines of CSV; nothing in them runs in a spreadsheet."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerows([guarded(str(cell)) for cell in row] for row in rows)
-    return out.getvalue().encode("utf-8", "surrogatepass")
+    cells = ([guarded(str(cell)) for cell in row] for row in rows)
+    return csv_lines(cells, "\n").encode("utf-8", "surrogatepass")
 
 
 _OF_COMPLETIONS: Final = ("completions", "prompt", "contestant", "current", "empty")
@@ -194,7 +189,7 @@ def sizes_json(texts: Texts, ids: npt.NDArray[Any]) -> str:
 
 def sizes_from(content: bytes) -> Texts:
     """The sizes in a bundle. Raises BundleError for a file that holds none."""
-    try:
+    with valid("sizes of texts"):
         found = Texts(**{name: _read(value) for name, value in json.loads(content).items()})
         _check_kinds(found)
         prompts, answers = len(found.prompts), len(found.completion)
@@ -212,9 +207,7 @@ def sizes_from(content: bytes) -> Texts:
             raise ValueError("columns differ in length")
         if answers and (np.diff(found.completion) <= 0).any():
             raise ValueError("completions are not in the order of their numbers")
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
-        raise BundleError(f"The sizes of texts in the bundle are invalid: {str(error)[:200]}.") from error
-    return found
+        return found
 
 
 def _check_kinds(found: Texts) -> None:

@@ -26,6 +26,7 @@ from leaderboard.files.bundle.archive import (
     Reader,
     digest_of,
     place_of,
+    valid,
 )
 from leaderboard.files.bundle.arrays import opinions_from, sizes_from
 from leaderboard.files.bundle.right_answers import right_answers_from
@@ -179,7 +180,7 @@ def _text_opinions(bundle: Reader) -> TextOpinions:
 
 def method_of(parameters: Any, threads: int | None = None) -> Method:
     """The method of a bundle. Raises BundleError."""
-    try:
+    with valid("parameters"):
         made_by = str(parameters["methodology"])
         if made_by != METHODOLOGY:
             raise BundleError(
@@ -197,8 +198,6 @@ def method_of(parameters: Any, threads: int | None = None) -> Method:
             elo=elo,
             threads=threads,
         )
-    except (KeyError, TypeError, ValueError, OverflowError, StatsError) as error:
-        raise BundleError(f"The parameters in the bundle are invalid: {error}.") from error
 
 
 def _number(value: Any) -> float:

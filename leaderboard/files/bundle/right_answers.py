@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.files.bundle.archive import BundleError
+from leaderboard.files.bundle.archive import valid
 from leaderboard.files.bundle.arrays import Numbered
 from leaderboard.pages.rater_kinds.judge_facts import JudgeFacts
 from leaderboard.snapshots.canonical import canonical
@@ -37,7 +37,7 @@ def right_answers_json(known: Known, inputs: Numbered) -> str:
 
 def right_answers_from(content: bytes) -> Known:
     """Raises BundleError for a file that holds none."""
-    try:
+    with valid("right answers"):
         found = json.loads(content)
         found.setdefault("prompt", list(range(len(found["pair"]))))  # bundles had none
         own = Instances(
@@ -58,8 +58,6 @@ def right_answers_from(content: bytes) -> Known:
         }
         names = {int(number): str(name) for number, name in found["people"].items()}
         return Known(str(found["study"]), own.all_comparable(), facts, names)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
-        raise BundleError(f"The right answers in the bundle are invalid: {str(error)[:200]}.") from error
 
 
 def _numbers(found: Any, name: str) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -18,14 +18,12 @@ from arena.models import Completion, CompletionFeature, Question, Study
 from arena.rules.feature_names import LARGEST, fault
 from leaderboard.answers.requirements.reading import VALUES, Checked, Requirement, Said, gathered
 from leaderboard.answers.scores.reading import ScoreRow, ScoreRows
-from leaderboard.files.bundle.archive import BundleError, sha256
+from leaderboard.files.bundle.archive import sha256, valid
 from leaderboard.files.bundle.arrays import AT_MOST, AT_ONCE, lines_csv
 from leaderboard.files.selection import rater_names
 from leaderboard.snapshots.canonical import canonical
 from leaderboard.snapshots.reading import Choice
 from leaderboard.stats.sides import NOT_ASKED
-
-T = TypeVar("T")
 
 
 class Files(NamedTuple):
@@ -191,7 +189,8 @@ def features_csv(study: Study, texts: Mapping[int, int]) -> Iterator[bytes]:
 
 def features_from(rows: bytes) -> list[FeatureRow]:
     """Raises BundleError for a file that holds none."""
-    return _checked(lambda: [_feature_row(row) for row in _rows(rows, FeatureRow._fields)], "features")
+    with valid("features"):
+        return [_feature_row(row) for row in _rows(rows, FeatureRow._fields)]
 
 
 def _feature_row(row: Sequence[str]) -> FeatureRow:
@@ -207,8 +206,7 @@ def _feature_row(row: Sequence[str]) -> FeatureRow:
 
 def checks_from(files: Files) -> Checked:
     """Raises BundleError for files that hold none."""
-
-    def read() -> Checked:
+    with valid("checks"):
         facts = _facts(files)
         asked = [
             Requirement(
@@ -237,18 +235,13 @@ def checks_from(files: Files) -> Checked:
         ]
         return gathered(str(facts["study"]), asked, said, _choices(facts))
 
-    return _checked(read, "checks")
-
 
 def scores_from(files: Files) -> ScoreRows:
     """Raises BundleError for files that hold none."""
-
-    def read() -> ScoreRows:
+    with valid("scores"):
         facts = _facts(files)
         rows = tuple(_score_row(facts, row) for row in _rows(files.rows, SCORE_COLUMNS))
         return ScoreRows(str(facts["study"]), rows, _choices(facts))
-
-    return _checked(read, "scores")
 
 
 def _score_row(facts: Mapping[str, Any], row: Sequence[str]) -> ScoreRow:
@@ -274,13 +267,6 @@ def _score_row(facts: Mapping[str, Any], row: Sequence[str]) -> ScoreRow:
         length=_number(length),
         moment=None if moment == "" else _whole(moment),
     )
-
-
-def _checked(read: Callable[[], T], what: str) -> T:
-    try:
-        return read()
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
-        raise BundleError(f"The {what} in the bundle are invalid: {str(error)[:200]}.") from error
 
 
 def _facts(files: Files) -> dict[str, Any]:
