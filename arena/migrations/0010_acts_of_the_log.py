@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('arena', '0008_scores_by_turn'),
+        ('arena', '0009_battles'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
