@@ -166,7 +166,7 @@ def _act(request: OperatorRequest, row: Submission) -> list[str]:
         elif "accept" in asked and not row.base_url:
             services.accept(row, None, by)
         elif "import" in asked and row.job:
-            jobs.request_apply(row.job)
+            return list(filter(None, [jobs.request_seen(row.job, asked.get("seen", ""))]))
         elif "write" in asked and row.contestant:
             Wanted(budget=form.cleaned_data["budget"]).start(row.contestant.author, by)
         elif "judge" in asked and row.contestant:

@@ -229,6 +229,20 @@ def request_apply(job: ImportJob, *, leave_out: bool = False) -> bool:
     return _request(job, [State.CHECKED], State.APPLYING, leaves_out=leave_out)
 
 
+CHECKED_AGAIN: Final = "The files were checked again in the meantime. Look at the new report first."
+
+
+def request_seen(job: ImportJob, seen: str, *, leave_out: bool = False) -> str:
+    """Request the import that an operator saw the check of; why not, where there is a newer check.
+
+    ``seen`` is the ``touched_at`` of the job on the operator's page.
+    """
+    if job.state == State.CHECKED and seen != job.touched_at.isoformat():
+        return CHECKED_AGAIN
+    request_apply(job, leave_out=leave_out)
+    return ""
+
+
 def _request(
     job: ImportJob,
     before: list[str],

@@ -134,13 +134,9 @@ def job_errors(request: OperatorRequest, job: int) -> HttpResponse:
 
 
 def _apply(request: HttpRequest, job: ImportJob) -> None:
-    """Request the import if the operator saw the last check."""
-    if job.state == ImportJob.State.CHECKED and request.POST.get("seen") != job.touched_at.isoformat():
-        messages.warning(
-            request, "The files were checked again in the meantime. Look at the new report first."
-        )
-    else:
-        jobs.request_apply(job, leave_out="leave_out" in request.POST)
+    seen, leave_out = request.POST.get("seen", ""), "leave_out" in request.POST
+    if why := jobs.request_seen(job, seen, leave_out=leave_out):
+        messages.warning(request, why)
 
 
 def _take(request: OperatorRequest, quota: QuotaHandler) -> HttpResponse:

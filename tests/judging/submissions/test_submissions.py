@@ -1,6 +1,7 @@
 """From a proposal to the leaderboard: what strangers may send, who decides, and what is done then."""
 
 import hashlib
+import re
 from collections import deque
 from collections.abc import Callable
 from datetime import timedelta
@@ -154,8 +155,16 @@ def test_from_files_to_answers(
     client.post(page, {"accept": "1"})
     jobs.check(held.pk)
     assert not Completion.objects.filter(contestant__name="Loop").exists()
-    assert "What would be imported" in said(client.get(page))
-    client.post(page, {"import": "1"})
+    shown = client.get(page)
+    assert "What would be imported" in said(shown)
+    seen = re.findall(r'name="seen" value="([^"]+)"', shown.content.decode())
+    assert jobs.request_check(ImportJob.objects.get(pk=held.pk), held.files.all())
+    jobs.check(held.pk)
+    for old in (seen[0], ""):
+        assert jobs.CHECKED_AGAIN in said(client.post(page, {"import": "1", "seen": old}, follow=True))
+        assert ImportJob.objects.get(pk=held.pk).state == "checked"
+    (seen,) = re.findall(r'name="seen" value="([^"]+)"', client.get(page).content.decode())
+    client.post(page, {"import": "1", "seen": seen})
     jobs.apply(held.pk)
     texts = Completion.objects.filter(contestant__name="Loop").values_list("turns", flat=True)
     assert sorted(texts) == [["Ours"], ["Ours too"]]
