@@ -292,6 +292,55 @@ def make_call(run: Any, number: int = 0, **overrides: Any) -> Any:
     return JudgeCall.objects.create(**{**defaults, **overrides})
 
 
+def make_battle_rules(**overrides: Any) -> Any:
+    """Everybody may battle in the study, between two models that can be asked unless others are given."""
+    from judging.models import BattleRules
+
+    study = overrides.pop("study", None) or make_study(visibility="public")
+    authors = overrides.pop("authors", None)
+    rules = BattleRules.objects.create(**{"study": study, "open_to": "everybody", **overrides})
+    rules.authors.set(authors or [make_author(contestant=make_contestant(study=study)) for _ in range(2)])
+    return rules
+
+
+def make_visitor(**overrides: Any) -> Rater:
+    return make_rater(**{"is_visitor": True, **overrides})
+
+
+def make_battle(*answers: str, rules: Any = None, **overrides: Any) -> Any:
+    """A battle of a visitor between the first two models of the rules.
+
+    With both answers it is answered, and all of them can be seen.
+    """
+    from django.utils import timezone
+
+    from judging.models import Battle
+
+    rules = rules or make_battle_rules()
+    first, second = rules.authors.order_by("pk")[:2]
+    defaults = {"study": rules.study, "first": first.contestant, "second": second.contestant}
+    defaults |= {"rater": overrides.pop("rater", None) or make_visitor(), "turns": ["Why is the sky blue?"]}
+    if answers:
+        now = timezone.now()
+        defaults |= {"state": "ready", "begun_at": now - timedelta(minutes=1), "released_at": now}
+        defaults["released"] = max(map(len, answers))
+    battle = Battle.objects.create(**{**defaults, **overrides})
+    for side, text in enumerate(answers):
+        make_battle_call(battle=battle, side=side, text=text, state="replied")
+    return battle
+
+
+def make_battle_call(**overrides: Any) -> Any:
+    """A request to a side of a battle for its answer to the newest turn; all of its text may be seen."""
+    from judging.models import Author, BattleCall
+
+    battle = overrides["battle"]
+    contestant = battle.second_id if overrides.setdefault("side", 0) else battle.first_id
+    defaults = {"author": Author.objects.get(contestant=contestant), "turn": battle.turn, "model": "loopback"}
+    defaults["shown"] = overrides.get("text", "")
+    return BattleCall.objects.create(**{**defaults, **overrides})
+
+
 def make_import_job(*files: tuple[str, str], **overrides: Any) -> ImportJob:
     """An uploaded job, waiting for its check; files are names and contents."""
     job = ImportJob.objects.create(study=overrides.pop("study", None) or make_study(), **overrides)

@@ -27,6 +27,7 @@ class Purpose(models.TextChoices):
     REPEAT = "repeat", "A repeat in the other order: is the rater consistent?"
     CHECK = "check", "A pair whose right answer is known: is the rater accurate?"
     ADJUDICATION = "adjudication", "Decides a disagreement"
+    CHOSEN = "chosen", "A battle between models that its visitor chose"
 
 
 class Assignment(models.Model):
@@ -90,7 +91,7 @@ class Assignment(models.Model):
                 name="assignment_state_known",
             ),
             models.CheckConstraint(
-                condition=Q(purpose__in=["study", "repeat", "check", "adjudication"]),
+                condition=Q(purpose__in=["study", "repeat", "check", "adjudication", "chosen"]),
                 name="assignment_purpose_known",
             ),
             models.CheckConstraint(
@@ -154,6 +155,7 @@ class Opinion(models.Model):
         IMPORT = "import", "Import"
         PANEL = "panel", "Panel of judges"
         PLAN = "plan", "Planning"
+        BATTLE = "battle", "Battle"
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="%(class)ss")
     assignment = models.ForeignKey(
@@ -187,7 +189,7 @@ class Opinion(models.Model):
         ordering = ["pk"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(purpose__in=["study", "repeat", "check", "adjudication"]),
+                condition=Q(purpose__in=["study", "repeat", "check", "adjudication", "chosen"]),
                 name="%(class)s_purpose_known",
             ),
             models.CheckConstraint(

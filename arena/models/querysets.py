@@ -104,8 +104,8 @@ class CompletionQuerySet(models.QuerySet["Completion"]):
         return self.rateable().exclude(prompt__turns=[])
 
     def rateable_in(self, study: Study) -> CompletionQuerySet:
-        """The completions of a study that can be compared."""
-        return self.comparable().filter(prompt__study=study)
+        """The completions of a study that people can be asked to rate."""
+        return self.comparable().filter(prompt__study=study, prompt__is_private=False)
 
     def pairs_by(self, column: str) -> Counter[Any]:
         """How many pairs of answers to one prompt these completions form, by a column."""

@@ -314,10 +314,10 @@ SWAYED: Final[dict[str, str]] = {
 
 
 def _finished(study: Study, rater: Rater) -> AssignmentQuerySet:
-    """Return what a rater answered or skipped, the last first."""
+    """Return what a rater answered or skipped on the rating page, the last first."""
     done = Assignment.objects.filter(study=study, rater=rater, state__in=["submitted", "skipped"])
-    last = F("finished_at").desc(nulls_last=True)
-    return done.exclude(purpose=Purpose.ADJUDICATION).order_by(last, "-pk")
+    done = done.exclude(purpose=Purpose.ADJUDICATION).exclude(comparisons__source=Comparison.Source.BATTLE)
+    return done.order_by(F("finished_at").desc(nulls_last=True), "-pk")
 
 
 def is_last_swayed(study: Study, rater: Rater) -> bool:

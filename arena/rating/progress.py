@@ -148,7 +148,8 @@ def progress(
     """
     ids, allowed = [study.pk for study in studies], allowances(studies, rater) if allowed is None else allowed
     mine = Q(study__in=ids, rater=rater) & ~Q(purpose=Purpose.ADJUDICATION)
-    compared = _by_study(Comparison.objects.current().filter(mine))
+    rated = Comparison.objects.current().filter(mine)
+    compared = _by_study(rated.exclude(source=Comparison.Source.BATTLE))
     texts = [study for study in studies if text_tasks(study)]
     scored = _by_study(Score.objects.current().filter(mine), "completion") if texts else Counter()
     checked = _by_study(Answer.objects.current().filter(mine), "completion") if texts else Counter()

@@ -85,7 +85,7 @@ def offered_pairs(study: Study) -> QuerySet[Pair]:
 
 
 def _pairs(study: Study) -> QuerySet[Pair]:
-    return Pair.objects.filter(prompt__study=study, use=Pair.Use.RATE).order_by()
+    return Pair.objects.filter(prompt__study=study, prompt__is_private=False, use=Pair.Use.RATE).order_by()
 
 
 def listed(pairs: QuerySet[Pair]) -> QuerySet[Pair]:

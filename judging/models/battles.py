@@ -160,6 +160,9 @@ class Battle(models.Model):
         default=list, blank=True, help_text="What was said of B after the vote."
     )
     comment = models.TextField(blank=True)
+    told_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the names were told. Until then a vote may close a turn alone."
+    )
     prompt = models.OneToOneField(Prompt, models.SET_NULL, null=True, blank=True, related_name="battle")
     comparison = models.OneToOneField(
         Comparison, models.SET_NULL, null=True, blank=True, related_name="battle"

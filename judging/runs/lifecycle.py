@@ -155,7 +155,7 @@ def nothing_to_do(study: Study, judge: Judge, kind: str) -> str:
     if judge.task == Assignment.Kind.CHECK and not planning.questions(study):
         return f"No prompt of {study.name} has requirements to check. Write or import some first."
     what = "pair" if judge.compares else "answer"
-    texts = Completion.objects.rateable_in(study)
+    texts = Completion.objects.comparable().filter(prompt__study=study)
     if not (sum(texts.pairs_by("prompt__study").values()) if judge.compares else texts.exists()):
         needs = "two answers to one prompt" if judge.compares else "an answer to a prompt"
         return f"{study.name} has no {what} to rate. It needs {needs}."

@@ -37,7 +37,7 @@ from leaderboard.stats.verdicts import verdicts
 Rows = npt.NDArray[Any]
 
 
-STUDY, REPEAT, CHECK, ADJUDICATION = range(4)
+STUDY, REPEAT, CHECK, ADJUDICATION, CHOSEN = range(5)
 """The values of ``purpose`` in ``Votes.rows``."""
 
 NO_GOLD: Final = 9
@@ -48,6 +48,7 @@ _PURPOSES: Final = {
     Purpose.REPEAT: REPEAT,
     Purpose.CHECK: CHECK,
     Purpose.ADJUDICATION: ADJUDICATION,
+    Purpose.CHOSEN: CHOSEN,
 }
 _GOLD: Final = {Pair.Gold.FIRST: -1, Pair.Gold.TIE: 0, Pair.Gold.SECOND: 1}
 _GIVEN: Final = [
