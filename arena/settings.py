@@ -236,6 +236,7 @@ SWEEPS = [
     "judging.panels.services.sweep_panels",
     "judging.requests.services.sweep",
     "judging.submissions.services.mail_again",
+    "judging.battles.starting.expire",
     "leaderboard.refreshing.services.sweep",
     "leaderboard.snapshots.on_demand.sweep",
 ]

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import httpx2
 
-from judging.endpoints import scoring
+from judging.endpoints import moderations, scoring
 from judging.endpoints.client import NoReplyError, Reply, Request, storable
 from judging.endpoints.completions import FilteredError, checked, failure, parsed, text_of
 from judging.endpoints.keys import NO_KEY
@@ -95,6 +95,11 @@ class OpenAIClient:
         """Have the model read a text; raises NoReplyError. Never retries."""
         body = scoring.body_of(way, wanted)
         return self._read(scoring.path_of(way), body, wanted.timeout, partial(scoring.read_from, way, wanted))
+
+    def moderate(self, model: str, text: str, timeout: float) -> list[str]:
+        """The categories in which an endpoint flags a text, none if it does not; raises NoReplyError."""
+        body = {"input": text} | ({"model": model} if model else {})
+        return self._read("/moderations", body, timeout, moderations.categories)
 
     def _read(
         self, path: str, body: dict[str, Any], timeout: float, read: Callable[[object], Result]

@@ -7,7 +7,7 @@ from judging.models.purses import PaidCall, Payer
 
 
 class TrialCall(PaidCall):
-    """A call that somebody waits for, to test a judge or to probe an endpoint.
+    """A call that somebody waits for: to test a judge, to probe an endpoint, to look at a text of a battle.
 
     It counts at the most it can cost until its reply is there, so one whose process died does, too.
     """
@@ -18,6 +18,7 @@ class TrialCall(PaidCall):
         FAILED = "failed", "Failed"
 
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="+")
+    of_battles = models.BooleanField(default=False, help_text="Paid from what the study's battles may cost.")
     state = models.CharField(max_length=10, choices=State, default=State.IN_FLIGHT)
     model = models.CharField(max_length=200, help_text="The model that was asked.")
     messages = models.JSONField(default=list, help_text="Exactly what was sent.")
@@ -41,4 +42,4 @@ class TrialCall(PaidCall):
 
     @property
     def payer(self) -> Payer:
-        return "study", self.study_id or 0
+        return "battles" if self.of_battles else "study", self.study_id or 0

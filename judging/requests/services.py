@@ -29,7 +29,7 @@ from judging.runs.lifecycle import FAILED_ALIKE, failed_alike
 from judging.runs.limiting import EndedCall, Limits
 from judging.runs.summary import kind_of_failure
 from judging.spending.budgets import HOW_TO_ASK_AGAIN, why_no_more
-from judging.spending.reservations import prices_of, reserve, settle
+from judging.spending.reservations import prices_of, release, reserve, settle
 from judging.worker.worker import Ended, Task
 
 logger = logging.getLogger(__name__)
@@ -101,7 +101,7 @@ class Requests(ABC, Generic[Row]):
         row.state, row.due_at, row.abandoned = State.WAITING, timezone.now(), row.abandoned + 1
         settle([row])
         if why := self.why_not(row) or (row.abandoned >= MOST_ABANDONED and STOPPED_EACH_TIME):
-            _refuse(row, why)
+            refuse(row, why)
         row.save()
         return True
 
@@ -149,7 +149,7 @@ class Requests(ABC, Generic[Row]):
             if held is None:
                 return []
             if why := self.why_not(held):
-                _refuse(held, why)
+                refuse(held, why)
                 return []
             model, messages = self.asked(held), self.messages(held)
             self.note(held, model, messages)
@@ -171,7 +171,7 @@ class Requests(ABC, Generic[Row]):
                 claimed = held, model, timezone.now()
                 tasks.append(Task(claimed, ask, about, model.lease.total_seconds()))
             elif why := why_no_more(granted, HOW_TO_ASK_AGAIN):
-                _refuse(held, why)
+                refuse(held, why)
             else:
                 held.due_at = timezone.now() + FOR_OTHERS
             held.save()
@@ -229,13 +229,15 @@ class Requests(ABC, Generic[Row]):
         """Give up what waits; a thread that is claiming one of these finds out by itself."""
         waiting = self.alike(row).filter(state=State.WAITING).order_by("pk")
         for each in waiting.select_for_update(of=("self",), no_key=True, skip_locked=True):
-            _refuse(each, why)
+            refuse(each, why)
 
 
-def _refuse(row: StandingRequest, why: str) -> None:
+def refuse(row: StandingRequest, why: str) -> None:
+    """Ask no more about a row that waits, for a transaction that has locked it."""
     row.state, row.finished_at = State.FAILED, timezone.now()
     row.error = f"Not asked. {why}"[:LONGEST_ERROR]
-    row.save(update_fields=["state", "finished_at", "error"])
+    release([row])
+    row.save(update_fields=["state", "finished_at", "error", "reserved"])
 
 
 def kinds() -> list[Requests[Any]]:

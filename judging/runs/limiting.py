@@ -175,6 +175,16 @@ def room(judge: Judge) -> tuple[float, int]:
     return max(address.wait(NO_LIMITS, now), row.wait(endpoint, now)), row.free(endpoint)
 
 
+def down(endpoints: Collection[Endpoint]) -> set[int]:
+    """The ids of those that do not answer, or ask to wait, and whose next try is not due yet."""
+    keys = {each.pk: (each.base_url, each.api_key_env, each.model) for each in endpoints}
+    wanted = {*keys.values(), *((url, "", "") for url, *_ in keys.values())}
+    rows = RateLimit.objects.filter(_named(wanted)) if wanted else ()
+    now = time.time()
+    out = {row.key for row in rows if row.outage and row.outage.next_try > now}
+    return {pk for pk, key in keys.items() if out & {key, (key[0], "", "")}}
+
+
 def outage_of_run(run: JudgeRun) -> Outage | None:
     """None while its endpoint answers, and where this arena asks nothing for it now."""
     endpoint = run.judge.endpoint

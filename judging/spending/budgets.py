@@ -1,4 +1,4 @@
-"""Budgets: of runs, of studies, and of the whole arena per day. Who sets them, and what they need."""
+"""Budgets: of runs, of studies, and per day of their battles and of the arena. Who sets them, and how."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, time, timedelta
@@ -16,9 +16,18 @@ from judging.endpoints import costs
 from judging.judges.asked import AskedModel, all_asked_by
 from judging.judges.rights import WHOM_TO_ASK, NotAllowedError, check_may_ask, may_ask_models
 from judging.judges.services import JudgeError
-from judging.models import Judge, JudgeCall, JudgeRun, ProposalCall, Purse, TrialCall
+from judging.models import BattleCall, Judge, JudgeCall, JudgeRun, ProposalCall, Purse, TrialCall
 from judging.protocols.protocol import UnknownProtocolError
-from judging.spending.reservations import ZERO, Granted, lock_all, prices_of, reserved_within, total
+from judging.spending.reservations import (
+    ZERO,
+    Granted,
+    battles_purse,
+    begin_day,
+    lock_all,
+    prices_of,
+    reserved_within,
+    total,
+)
 
 Scope = Purse.Scope
 
@@ -28,8 +37,7 @@ def check_budget(judge: Judge, budget: Decimal) -> str:
 
     Every model that is asked needs a price and a longest reply, or no call has an upper bound.
     """
-    if budget <= 0:
-        raise JudgeError("The budget must be more than 0.", "budget")
+    _check_positive(budget)
     if judge.is_simulated:
         raise JudgeError(f"{judge.name} is a simulated judge. It asks no model, so it has nothing to spend.")
     return check_models(judge.name, all_asked_by(judge))
@@ -80,7 +88,12 @@ def check_outer(study: Study, whose: str, asked: Sequence[AskedModel]) -> None:
         )
 
 
-IN_WORDS: Final = {Scope.RUN: "of the run", Scope.STUDY: "of the study", Scope.DAY: "of the day"}
+IN_WORDS: Final = {
+    Scope.RUN: "of the run",
+    Scope.BATTLES: "of the study's battles of the day",
+    Scope.STUDY: "of the study",
+    Scope.DAY: "of the day",
+}
 
 HOW_TO_GO_ON: Final = {
     Scope.RUN: "Raise the budget and resume the run.",
@@ -90,7 +103,7 @@ HOW_TO_GO_ON: Final = {
 HOW_TO_ASK_AGAIN: Final = {
     Scope.RUN: "Ask again with another budget.",
     Scope.STUDY: "Raise it under Judging, Budgets, and ask again.",
-    Scope.DAY: "Ask again tomorrow. Or raise it under Judging, Budgets.",
+    **dict.fromkeys((Scope.BATTLES, Scope.DAY), "Ask again tomorrow. Or raise it under Judging, Budgets."),
 }
 """Advice for calls that are not resumed."""
 
@@ -221,8 +234,7 @@ def set_budget(study: Study | None, budget: Decimal | None, currency: str, by: V
 
     A study's budget includes what it has cost before. A day's counts from the moment it is set.
     """
-    if not may_ask_models(by):
-        raise NotAllowedError(f"A budget decides what may be spent. {WHOM_TO_ASK}")
+    _check_may_set(by)
     lock_all()
     scope = Scope.STUDY if study else Scope.DAY
     purse = Purse.objects.filter(scope=scope, study=study).first()
@@ -237,19 +249,62 @@ def set_budget(study: Study | None, budget: Decimal | None, currency: str, by: V
     record(Kind.RUN, by, f"{what}: {_in_words(purse)}. Before: {before}.", study=study)
 
 
-def _around_others(purse: Purse, budget: Decimal, currency: str) -> Purse:
-    """Store a purse and put it around those it counts, with what they have reserved."""
+@transaction.atomic
+def set_battles_budget(
+    study: Study, budget: Decimal | None, currency: str, by: Visitor | None = None
+) -> None:
+    """Set what a study's battles may cost every day, today with what they have cost; None removes it.
+
+    Raises JudgeError.
+    """
+    _check_may_set(by)
+    lock_all()
+    purse = battles_purse(study)
+    begin_day(purse)
+    before = _in_words(purse)
+    if budget is not None:
+        _check_positive(budget)
+        is_used = bool(purse.spent or purse.reserved)
+        if is_used and purse.currency not in ("", currency):
+            raise JudgeError(f"A budget needs one currency, and calls were made in {purse.currency}.")
+        purse.currency = currency
+        _check_covers(purse, budget)
+    purse.budget = budget
+    purse.save(update_fields=["budget", "currency"])
+    note = f"Budget of the battles of {study.slug} per day: {_in_words(purse)}. Before: {before}."
+    record(Kind.RUN, by, note, study=study)
+
+
+def _check_may_set(by: Visitor | None) -> None:
+    if not may_ask_models(by):
+        raise NotAllowedError(f"A budget decides what may be spent. {WHOM_TO_ASK}")
+
+
+def _check_positive(budget: Decimal) -> None:
     if budget <= 0:
         raise JudgeError("The budget must be more than 0.", "budget")
+
+
+def _around_others(purse: Purse, budget: Decimal, currency: str) -> Purse:
+    """Store a purse and put it around those it counts, with what they have reserved."""
+    _check_positive(budget)
     inner = _within(purse.study) if purse.study else _outermost()
-    proposed = ProposalCall.objects.filter(**({"prompt__study": purse.study} if purse.study else {}))
-    tried = TrialCall.objects.filter(**({"study": purse.study} if purse.study else {}))
-    for rows, amount in ((inner, "spent"), (proposed, "cost"), (tried, "cost")):
+    calls = [
+        rows.objects.filter(**({study: purse.study} if purse.study else {}))
+        for rows, study in (
+            (ProposalCall, "prompt__study"),
+            (TrialCall, "study"),
+            (BattleCall, "battle__study"),
+        )
+    ]
+    for rows, amount in ((inner, "spent"), *((each, "cost") for each in calls)):
         counts = Q(reserved__gt=0) | (Q(**{f"{amount}__gt": 0}) if purse.study else Q(pk=None))
         if other := rows.filter(counts).exclude(currency__in=["", currency]).first():
             raise JudgeError(f"A budget needs one currency, and calls were made in {other.currency}.")
     if purse.study:
-        purse.spent = total(inner, "spent") + total(proposed, "cost") + total(tried, "cost")
+        # The purse of battles counts those of one day.
+        runs = total(inner.exclude(scope=Scope.BATTLES), "spent")
+        purse.spent = runs + sum(total(each, "cost") for each in calls)
         purse.within = Purse.objects.filter(scope=Scope.DAY).first()
     elif (purse.day, purse.currency) != (timezone.localdate(), currency):
         purse.day, purse.spent = timezone.localdate(), ZERO
@@ -273,7 +328,7 @@ def _check_covers(purse: Purse, budget: Decimal) -> None:
 
 
 def _within(study: Study) -> QuerySet[Purse]:
-    return Purse.objects.filter(Q(run__study=study) | Q(writing__study=study))
+    return Purse.objects.filter(Q(run__study=study) | Q(writing__study=study) | Q(battles=study))
 
 
 def _outermost() -> QuerySet[Purse]:

@@ -2,7 +2,7 @@
 
 The most a call can cost is reserved before it is made, from its purse and all around it or from none, and
 replaced by its cost at its end, in the transactions that commit the call. These lock purses until they end,
-those of runs first, then those of studies, then that of the day, so call them last.
+those of runs and battles first, then those of studies, then that of the day, so call them last.
 
 ``lock_all`` keeps everybody out while purses are put around others, so that what was reserved before is known
 when another purse begins to count it.
@@ -20,6 +20,7 @@ from django.db import connection, transaction
 from django.db.models import Q, QuerySet, Sum
 from django.utils import timezone
 
+from arena.models import Study
 from judging.endpoints import costs
 from judging.endpoints.costs import Prices
 from judging.judges.asked import AskedModel
@@ -35,10 +36,12 @@ from judging.models import (
     WritingRun,
 )
 from judging.models.purses import Payer
+from judging.models.requests import LIVE
 
 ZERO: Final = Decimal(0)
 PAYERS: Final = ("run", "writing", "battles", "study")
 Scope = Purse.Scope
+INSIDE_OUT: Final = (Scope.RUN, Scope.BATTLES, Scope.STUDY, Scope.DAY)
 
 
 @dataclass(frozen=True)
@@ -69,8 +72,14 @@ def open_purse(run: JudgeRun | WritingRun, budget: Decimal | None = None, curren
     return Purse.objects.create(scope=Scope.RUN, budget=budget, currency=currency, within=outer, **whose)
 
 
+def battles_purse(study: Study) -> Purse:
+    """The purse of a study's battles, made with its first use; for a transaction."""
+    known = {"scope": Scope.BATTLES, "day": timezone.localdate(), "within": lambda: purse_around(study.pk)}
+    return Purse.objects.get_or_create(battles=study, defaults=known)[0]
+
+
 def purse_around(study: int) -> Purse | None:
-    """Lock the purse around those of a study's runs: the study's, or else the day's."""
+    """Lock the purse around those of a study's runs and battles: the study's, or else the day's."""
     # Even with no purse to lock, ``lock_all`` waits for whoever has looked, and who looks waits for it.
     found = Purse.objects.select_for_update(no_key=True).filter(Q(study=study) | Q(scope=Scope.DAY))
     return found.order_by("-scope").first()  # "study" comes after "day"
@@ -84,24 +93,29 @@ def lock_all() -> None:
 
 
 def reserve(
-    asking: Sequence[tuple[PaidCall, AskedModel]], prices: Sequence[Prices | None] | None = None
+    asking: Sequence[tuple[PaidCall, AskedModel]],
+    prices: Sequence[Prices | None] | None = None,
+    *,
+    together: bool = False,
 ) -> dict[Payer, Granted]:
     """Reserve the most that calls can cost; for each payer, how many of its calls may be made.
 
-    For the transaction that writes the calls: sets their prices and ``reserved``. ``prices``: where they are
-    not those that are stored.
+    For the transaction that writes the calls: sets their prices and ``reserved``; what a call holds already
+    is taken into account. ``prices``: where they are not those that are stored. ``together``: for all calls
+    of a payer or for none.
     """
     groups: dict[Payer, list[_Priced]] = defaultdict(list)
     prices = prices_of(model for _, model in asking) if prices is None else prices
     for (call, model), price in zip(asking, prices, strict=True):
         groups[call.payer].append((call, model, price))
-    return {payer: _reserve(chain, groups[payer]) for payer, chain in _locked(groups).items()}
+    chains = _locked(groups)
+    return {payer: _reserve(chain, groups[payer], together) for payer, chain in chains.items()}
 
 
 _Priced = tuple[PaidCall, AskedModel, Prices | None]
 
 
-def _reserve(chain: Sequence[Purse], group: Sequence[_Priced]) -> Granted:
+def _reserve(chain: Sequence[Purse], group: Sequence[_Priced], together: bool) -> Granted:
     """Reserve for as many calls as fit into every purse of a locked chain, from the first on."""
     if chain and chain[0].run and chain[0].run.state != JudgeRun.State.RUNNING:
         return Granted(0)
@@ -109,12 +123,19 @@ def _reserve(chain: Sequence[Purse], group: Sequence[_Priced]) -> Granted:
     currency = next((purse.currency for purse in reversed(chain) if purse.currency), known)
     prices = [price if price and price.currency == currency else None for *_, price in group]
     bounds = [_bound(call, model, price) for (call, model, _), price in zip(group, prices, strict=True)]
+    more = [
+        None if bound is None else bound - call.reserved
+        for (call, *_), bound in zip(group, bounds, strict=True)
+    ]
     limited = [purse for purse in chain if purse.budget is not None]
-    count, together = _fitting(limited, bounds)
-    if not count:
-        return Granted(0, _empty(limited, bounds[0]), bounds[0])
+    count, amount = _fitting(limited, more)
+    if not count or (together and count < len(group)):
+        wanted = range(len(group) if together else 1)
+        held = sum((group[number][0].reserved for number in wanted), ZERO)
+        bound = _sum([bounds[number] for number in wanted])
+        return Granted(0, _empty(limited, bound, held), bound)
     for purse in chain:
-        purse.reserved += together
+        purse.reserved += amount
         purse.currency = purse.currency or currency
         purse.save(update_fields=["reserved", "currency"])
     for (call, *_), price, bound in zip(group[:count], prices, bounds, strict=False):
@@ -146,11 +167,17 @@ def _room(purse: Purse) -> Decimal:
     return purse.budget - purse.spent - purse.reserved
 
 
-def _empty(limited: Sequence[Purse], bound: Decimal | None) -> Purse | None:
-    """The purse that will never pay for a call, as no call in flight can free enough."""
+def _sum(bounds: Sequence[Decimal | None]) -> Decimal | None:
+    """What calls can cost together; None if that of one is not known."""
+    known = [bound for bound in bounds if bound is not None]
+    return sum(known, ZERO) if len(known) == len(bounds) else None
+
+
+def _empty(limited: Sequence[Purse], bound: Decimal | None, held: Decimal) -> Purse | None:
+    """The purse that will never pay for calls which hold so much of it, as no others can free enough."""
     if bound is None:
         return limited[0]
-    return next((each for each in limited if not each.reserved and _room(each) < bound), None)
+    return next((each for each in limited if each.reserved <= held and _room(each) + held < bound), None)
 
 
 def settle(calls: Iterable[PaidCall]) -> None:
@@ -167,6 +194,19 @@ def settle(calls: Iterable[PaidCall]) -> None:
         released[call.payer] += call.reserved
         spent[call.payer] += cost or ZERO
         call.reserved = ZERO
+    _book(released, spent)
+
+
+def release(calls: Iterable[PaidCall]) -> None:
+    """Give back what calls hold that are never made; sets ``reserved`` for the caller to store."""
+    released: dict[Payer, Decimal] = defaultdict(Decimal)
+    for call in calls:
+        released[call.payer] += call.reserved
+        call.reserved = ZERO
+    _book(released, defaultdict(Decimal))
+
+
+def _book(released: Mapping[Payer, Decimal], spent: Mapping[Payer, Decimal]) -> None:
     for payer, chain in _locked(payer for payer in released if released[payer] or spent[payer]).items():
         for purse in chain:
             purse.reserved -= released[payer]
@@ -198,7 +238,7 @@ def _locked(payers: Iterable[Payer]) -> dict[Payer, list[Purse]]:
     inner += rows.filter(writing__in=writing) if writing else ()
     inner += rows.filter(battles__in=battles) if battles else ()
     for each in inner:
-        _begin_day(each)
+        begin_day(each)
     own = {_payer_of(purse): purse for purse in inner}
     found: dict[int | None, Purse] = {}
     day = None
@@ -206,7 +246,7 @@ def _locked(payers: Iterable[Payer]) -> dict[Payer, list[Purse]]:
         around = rows.filter(Q(pk__in=outer) | Q(study__in=studies), scope=Scope.STUDY)
         found = {purse.pk: purse for purse in around}
         if day := rows.filter(scope=Scope.DAY).first():
-            _begin_day(day)
+            begin_day(day)
             found[day.pk] = day
     by_study = {purse.study_id: purse for purse in found.values()}
     first = {("study", pk): by_study.get(pk, day) for pk in studies} | own
@@ -224,7 +264,7 @@ def _chain(purse: Purse | None, found: Mapping[int | None, Purse]) -> Iterator[P
         purse = found.get(purse.within_id)
 
 
-def _begin_day(purse: Purse) -> None:
+def begin_day(purse: Purse) -> None:
     """Empty a purse of a day on a new one; calls in flight will be costs of the day on which they end."""
     today = timezone.localdate()
     if purse.day not in (None, today):
@@ -234,7 +274,7 @@ def _begin_day(purse: Purse) -> None:
 
 def settle_deleted() -> None:
     """Count what is reserved for no call in flight as spent: those calls were deleted."""
-    for scope in Scope:  # from the inside out
+    for scope in INSIDE_OUT:
         left = Purse.objects.filter(scope=scope, reserved__gt=0).order_by("pk")
         for pk in left.values_list("pk", flat=True):
             _settle_deleted_of(pk)
@@ -251,14 +291,17 @@ def _settle_deleted_of(pk: int) -> None:
 
 
 def reserved_within(purse: Purse) -> Decimal:
-    """Sum of the reservations of the calls in flight that a purse pays first, and of the purses within it."""
+    """Sum of the reservations of the calls that a purse pays first, and of the purses within it.
+
+    Those of calls in flight; calls of battles hold theirs from before they are asked.
+    """
     whose: dict[str, Any] = {"state": JudgeCall.State.IN_FLIGHT}
     if purse.run_id:
         return total(JudgeCall.objects.filter(run=purse.run_id, **whose), "reserved")
     if purse.writing_id:
         return total(WritingCall.objects.filter(run=purse.writing_id, **whose), "reserved")
     if purse.battles_id:
-        return total(BattleCall.objects.filter(battle__study=purse.battles_id, **whose), "reserved")
+        return total(BattleCall.objects.filter(LIVE, battle__study=purse.battles_id), "reserved")
     whose |= {"prompt__study": purse.study} if purse.study else {"prompt__study__purse": None}
     return total(purse.inner.all(), "reserved") + total(ProposalCall.objects.filter(**whose), "reserved")
 

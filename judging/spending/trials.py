@@ -1,4 +1,4 @@
-"""Calls that somebody waits for, to test a judge or to probe an endpoint, within budgets like any other."""
+"""Calls that somebody waits for, such as tests of a judge, within budgets like any other."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from judging.judges.asked import AskedModel
 from judging.judges.services import JudgeError
 from judging.models import TrialCall
 from judging.spending.budgets import HOW_TO_ASK_AGAIN, why_no_more
-from judging.spending.reservations import prices_of, reserve, settle, settle_again
+from judging.spending.reservations import battles_purse, prices_of, reserve, settle, settle_again
 
 
 @transaction.atomic
@@ -23,15 +23,19 @@ def begin(
     messages: Sequence[Message],
     *,
     study: Study | None = None,
+    of_battles: bool = False,
     prices: Prices | None = None,
     by: Visitor | None = None,
 ) -> TrialCall:
     """Count the most that a call can cost, before it is made. ``prices``: those that are not stored yet.
 
-    Raises JudgeError if the budget of the study or of the day has no room for it.
+    ``of_battles``: the purse of the study's battles pays. Raises JudgeError if a budget has no room for it.
     """
     price = prices or prices_of([model])[0]
-    call = TrialCall(study=study, model=model.model, messages=list(messages), created_by=by)
+    about = {"study": study, "of_battles": of_battles}
+    call = TrialCall(**about, model=model.model, messages=list(messages), created_by=by)
+    if study and of_battles:
+        battles_purse(study)
     granted = reserve([(call, model)], [price])[call.payer]
     if not granted.count:
         raise JudgeError(

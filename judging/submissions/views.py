@@ -19,6 +19,7 @@ from arena.models import Contestant, Study
 from arena.pages.operating import paged, refuse
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operator
 from arena.pages.written import LineField
+from arena.process.proof import is_proven, origin_of
 from judging.judges.forms import AmountField
 from judging.judges.rights import may_ask_models
 from judging.judges.services import JudgeError
@@ -68,7 +69,7 @@ class ProposeForm(forms.Form):
                 **{name: given[name] for name in ("name", "base_url", "model", "licence", "contact")},
                 token=proof.read_token(given["token"]),
                 account=request.user if request.user.is_authenticated else None,
-                origin=proof.origin_of(request),
+                origin=origin_of(request, proof.SALT),
             )
             return services.propose(study, wanted, given["uploads"])
         except JudgeError as error:
@@ -94,7 +95,8 @@ def _propose(request: HttpRequest, slug: str) -> HttpResponseBase:
         sent, form = request.POST, ProposeForm(request.POST.dict(), request.FILES)
         if quota.exceeded:
             return show(form, too_much())
-        if request.user.is_anonymous and not proof.is_proven(sent.get("token", ""), sent.get("proof", "")):
+        shown = sent.get("token", ""), sent.get("proof", "")
+        if request.user.is_anonymous and not is_proven(*shown, proof.BITS):
             return show(form, UNPROVEN)
         if form.is_valid() and (row := form.propose(study, request)):
             messages.success(request, f"Received. The operators know it as proposal {row.pk}.")

@@ -19,6 +19,7 @@ from django.utils import timezone
 from arena.data.importing.import_report import ImportReport
 from arena.data.uploads import jobs
 from arena.models import Completion, Contestant, ImportChunk, ImportJob, Prompt, Role, Study, StudyEvent
+from arena.process.proof import origin_of
 from judging.judges.services import JudgeError
 from judging.models import Author, Endpoint, JudgeRun, Submission, WritingRun
 from judging.submissions import proof, services
@@ -418,7 +419,7 @@ def test_a_network_of_ipv6_is_one_place() -> None:
     from django.test import RequestFactory
 
     def of(address: str) -> str:
-        return proof.origin_of(RequestFactory().get("/", REMOTE_ADDR=address))
+        return origin_of(RequestFactory().get("/", REMOTE_ADDR=address), proof.SALT)
 
     assert of("2001:db8::1") == of("2001:db8::ffff") != of("2001:db8:0:1::1")
     assert of("203.0.113.1") != of("203.0.113.2")
