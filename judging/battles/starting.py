@@ -18,6 +18,9 @@ from arena.texts.marks import without_thinking
 from judging.battles import drawing
 from judging.battles.drawing import OPEN, Drawn
 from judging.battles.errors import BattleError
+from judging.battles.locking import locked
+from judging.battles.showing import goes_on_from, votes
+from judging.battles.voting import may_go_on
 from judging.judges.asked import AskedModel
 from judging.models import Author, Battle, BattleCall, BattleRules, Purse
 from judging.requests.services import refuse
@@ -144,14 +147,6 @@ def _leave(battle: Battle, void: Battle.Void = Battle.Void.LEFT) -> None:
     battle.calls.filter(state=Asked.IN_FLIGHT).update(ends_early=True)
 
 
-def locked(battle: Battle) -> Battle:
-    """The battle as it is, locked until the transaction ends: its calls first, in the order of doors."""
-    calls = BattleCall.objects.filter(battle=battle.pk, is_current=True).order_by("pk")
-    list(calls.select_for_update(no_key=True).values_list("pk"))
-    rows = Battle.objects.select_related("study__battle_rules", "rater", "first", "second")
-    return rows.select_for_update(of=("self",), no_key=True).get(pk=battle.pk)
-
-
 def position(battle: Battle) -> int:
     """Return 0 for a battle that is answered, else its place among the study's that wait for their models.
 
@@ -180,10 +175,12 @@ def messages_of(battle: Battle, side: int) -> list[Message]:
 
 
 def _answers(battle: Battle, side: int) -> list[str]:
-    """The answers to earlier turns that a side goes on from."""
+    """The answers to earlier turns that a side goes on from: the better ones of those that were voted on."""
+    voted = votes(battle)
     calls = battle.calls.filter(is_current=True, turn__lt=battle.turn)
     texts = {(turn, own): text for turn, own, text in calls.values_list("turn", "side", "text")}
-    return [without_thinking(texts.get((turn, side), ""))[0] for turn in range(1, battle.turn)]
+    sides = ((turn, goes_on_from(voted.get(turn), side)) for turn in range(1, battle.turn))
+    return [without_thinking(texts.get(each, ""))[0] for each in sides]
 
 
 def _ask(rules: BattleRules, battle: Battle, authors: Sequence[Author]) -> None:
@@ -276,8 +273,11 @@ def _check_queue(rules: BattleRules) -> None:
 def _check_turn(rules: BattleRules, battle: Battle) -> None:
     if battle.turn >= rules.most_turns:
         raise BattleError(f"A battle has at most {rules.most_turns} turns. Vote, then begin another.")
-    if battle.state != State.READY:
-        raise BattleError(NOT_READY if battle.is_open else ENDED)
+    if may_go_on(battle, rules):
+        return
+    if battle.state == State.READY:
+        raise BattleError(VOTE_FIRST)
+    raise BattleError(NOT_READY if battle.is_open else ENDED)
 
 
 def begun_today(rules: BattleRules) -> QuerySet[Battle]:

@@ -20,6 +20,7 @@ from arena.rules.subsets import LIVE_SUBSET
 from arena.texts.marks import split_thinking
 from arena.texts.self_naming import telling_words
 from judging.battles.errors import BattleError
+from judging.battles.locking import locked
 from judging.battles.showing import Side, Turn, goes_on_from, name_of, turns, votes
 from judging.models import Battle, BattleCall, BattleRules
 
@@ -48,21 +49,16 @@ def vote(battle: Battle, rating: int | None, neither: bool, turn: int | None = N
     try:
         with transaction.atomic():
             study = lock_to_rate(battle.study, battle.rater)
-            locked = _locked(battle)
-            if turn not in (None, locked.turn):
+            held = locked(battle)
+            if turn not in (None, held.turn):
                 raise BattleError(GONE_ON)
-            if locked.state == State.VOTED:
-                return _voted_before(locked, rating, neither)
-            return _vote(study, locked, rating, neither)
+            if held.state == State.VOTED:
+                return _voted_before(held, rating, neither)
+            return _vote(study, held, rating, neither)
     except Study.DoesNotExist:
         raise BattleError("This study takes no votes any more.") from None
     except RatingError as error:
         raise BattleError(str(error)) from error
-
-
-def _locked(battle: Battle) -> Battle:
-    rows = Battle.objects.select_related("study", "rater", "first", "second")
-    return rows.select_for_update(of=("self",), no_key=True).get(pk=battle.pk)
 
 
 def _voted_before(battle: Battle, rating: int | None, neither: bool) -> Comparison:
@@ -169,17 +165,17 @@ def _answer(prompt: Prompt, contestant: Contestant, texts: list[str], thinking: 
 @transaction.atomic
 def say_why(battle: Battle, first_reasons: list[str], second_reasons: list[str], comment: str) -> None:
     """Store what a visitor says of each answer after the vote; said again, it replaces what was said."""
-    locked = _locked(battle)
-    if locked.state != State.VOTED:
+    held = locked(battle)
+    if held.state != State.VOTED:
         raise BattleError("Vote first; then you can say why.")
-    offered = set(locked.study.reasons)
+    offered = set(held.study.reasons)
     if strange := [each for each in (*first_reasons, *second_reasons) if each not in offered]:
         raise BattleError(f"This study does not offer the reason “{strange[0]}”.", "reasons")
     if len(comment) > LONGEST_COMMENT:
         raise BattleError(f"Please keep the comment under {LONGEST_COMMENT:,} characters.", "comment")
-    locked.first_reasons, locked.second_reasons = _once(first_reasons), _once(second_reasons)
-    locked.comment = comment.replace("\0", "")
-    locked.save(update_fields=["first_reasons", "second_reasons", "comment"])
+    held.first_reasons, held.second_reasons = _once(first_reasons), _once(second_reasons)
+    held.comment = comment.replace("\0", "")
+    held.save(update_fields=["first_reasons", "second_reasons", "comment"])
 
 
 def _once(reasons: list[str]) -> list[str]:
@@ -198,10 +194,10 @@ def may_go_on(battle: Battle, rules: BattleRules) -> bool:
 @transaction.atomic
 def tell(battle: Battle) -> None:
     """End a conversation that could go on after its vote, so that its names can be told."""
-    locked = _locked(battle)
-    if locked.state == State.VOTED and locked.told_at is None:
-        locked.told_at = timezone.now()
-        locked.save(update_fields=["told_at"])
+    held = locked(battle)
+    if held.state == State.VOTED and held.told_at is None:
+        held.told_at = timezone.now()
+        held.save(update_fields=["told_at"])
 
 
 @dataclass(frozen=True)

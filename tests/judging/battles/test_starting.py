@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from arena.models import Rater
-from judging.battles import starting
+from judging.battles import starting, voting
 from judging.battles.errors import BattleError
 from judging.models import Battle, BattleCall, BattleRules, Purse
 from judging.spending.budgets import set_battles_budget, set_budget
@@ -161,6 +161,27 @@ def test_turns_have_a_limit_and_their_own_threads(rules: BattleRules) -> None:
         starting.go_on(battle, "More?")
     starting.leave(battle)
     BattleRules.objects.update(most_turns=5)
+    with pytest.raises(BattleError, match="has ended"):
+        starting.go_on(battle, "More?")
+
+
+def test_both_go_on_from_the_better_answer(rules: BattleRules) -> None:
+    BattleRules.objects.update(thread="better")
+    battle = begin(rules)
+    answer(battle, "So A.", "So B.")
+    Battle.objects.update(released=9, released_at=timezone.now(), begun_at=timezone.now())
+    battle.refresh_from_db()
+    with pytest.raises(BattleError, match="Vote first"):
+        starting.go_on(battle, "And then?")
+    voting.vote(battle, 7, False)
+    battle = starting.go_on(battle, "And then?")
+    for call in battle.calls.filter(turn=2):
+        assert [each["content"] for each in call.messages] == ["Why?", "So B.", "And then?"]
+    answer(battle, "A.", "B.")
+    Battle.objects.update(released=9, released_at=timezone.now(), begun_at=timezone.now())
+    battle.refresh_from_db()
+    voting.vote(battle, 4, False)
+    voting.tell(battle)
     with pytest.raises(BattleError, match="has ended"):
         starting.go_on(battle, "More?")
 
