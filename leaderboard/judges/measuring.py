@@ -27,7 +27,7 @@ from leaderboard.snapshots.rows import Rows
 from leaderboard.snapshots.settings import Counts, Scope, Setting, one_of
 from leaderboard.snapshots.standings import standings
 from leaderboard.stats.checks import IntArray, StatsError
-from leaderboard.stats.clustered_means import Estimate, mean_over_prompts, share_over_prompts
+from leaderboard.stats.clustered_means import ClusteredMean, mean_over_prompts, share_over_prompts
 from leaderboard.stats.flips import repeats, shift, shift_in_both_orders
 from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.position_bias import place_worth
@@ -187,12 +187,8 @@ def unscored(asked: Opinions, level: float) -> dict[str, Any]:
     without = ~asked.scored
     reasons = Counter(reason.decode() for reason in rows["reason"][without].tolist())
     share = share_over_prompts(without, rows["prompt"], level)
-    return {
-        "answers": len(rows),
-        "unscored": int(without.sum()),
-        "reasons": dict(sorted(reasons.items())),
-        **_with_ends("share", share),
-    }
+    found = {"answers": len(rows), "unscored": int(without.sum()), "reasons": dict(sorted(reasons.items()))}
+    return dict(rounded(found | {"share": share.estimate}))
 
 
 def places(own: Opinions, level: float) -> dict[str, Any]:
@@ -223,13 +219,12 @@ def controls(
         return None
     lean = preference(own["rating"], own["points"])
     sided = verdicts(own["rating"], own["points"], band) != 0
-    return {
-        "n": len(own),
-        "prompts": len(np.unique(own["prompt"])),
-        **_with_ends("shift", mean_over_prompts(lean, own["prompt"], level), -1.0),
-        **_with_ends("distance", mean_over_prompts(np.abs(lean), own["prompt"], level), 0.0),
-        **_with_ends("sided", share_over_prompts(sided, own["prompt"], level)),
+    found = {
+        "shift": shift(lean, own["prompt"], level),
+        "distance": mean_over_prompts(np.abs(lean), own["prompt"], level).clipped(0.0, 1.0),
+        "sided": share_over_prompts(sided, own["prompt"], level),
     }
+    return {"n": len(own), "prompts": len(np.unique(own["prompt"])), **_estimates(found)}
 
 
 def expectation(
@@ -249,14 +244,13 @@ def expectation(
     lean = verdicts(rows["rating"].astype(np.int64), rows["points"].astype(np.int64), band)
     sided = lean != 0
     agree, prompt = (np.sign(wanted) == lean)[sided], rows["prompt"]
-    return {
-        "n": len(rows),
-        "prompts": len(np.unique(prompt)),
-        **_with_ends("difference", mean_over_prompts(wanted - sampled, prompt, level)),
-        **_with_ends("distance", mean_over_prompts(np.abs(wanted - sampled), prompt, level), 0.0),
-        **_with_ends("shift", mean_over_prompts(wanted, prompt, level), -1.0),
-        **_with_ends("same_side", share_over_prompts(agree, prompt[sided], level)),
+    found = {
+        "difference": mean_over_prompts(wanted - sampled, prompt, level),
+        "distance": mean_over_prompts(np.abs(wanted - sampled), prompt, level).clipped(0.0, 1.0),
+        "shift": shift(wanted, prompt, level),
+        "same_side": share_over_prompts(agree, prompt[sided], level),
     }
+    return {"n": len(rows), "prompts": len(np.unique(prompt)), **_estimates(found)}
 
 
 def _columns(
@@ -268,10 +262,8 @@ def _columns(
     return pair, rater, prompt, swapped, rating, points
 
 
-def _with_ends(name: str, found: Estimate, least: float | None = None) -> dict[str, Any]:
-    """An estimate and its ends under a name; the ends clipped to [``least``, 1]."""
-    inside = found if least is None else found.clipped(least, 1.0)
-    return {key: rounded(value) for key, value in inside.named(name).items()}
+def _estimates(found: Mapping[str, ClusteredMean]) -> dict[str, Any]:
+    return dict(rounded({name: each.estimate for name, each in found.items()}))
 
 
 FORM: Final = 1

@@ -1,8 +1,8 @@
-"""Estimates, and units: how pages, files and terminals write numbers of each kind. Pure."""
+"""Units: how pages, files and terminals write numbers of each kind. Pure."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final
 
 from leaderboard.pages.format import (
     NONE,
@@ -14,36 +14,9 @@ from leaderboard.pages.format import (
     share_points,
     signed,
 )
+from leaderboard.stats.plain_values import Estimate as Estimate
 
 Cell = str | int | float | None
-
-
-class Estimate(NamedTuple):
-    """A number and the ends of its interval; None for what is not known."""
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-    @classmethod
-    def of(cls, found: Mapping[str, Any] | None, key: str) -> Self:
-        """Read what contents keep under KEY, KEY_low and KEY_high."""
-        return cls(*((found or {}).get(f"{key}{end}") for end in ("", "_low", "_high")))
-
-    @classmethod
-    def bare(cls, found: Mapping[str, Any] | None, key: str = "value") -> Self:
-        """Read what contents keep under KEY, low and high."""
-        return cls(*((found or {}).get(name) for name in (key, "low", "high")))
-
-    @property
-    def side(self) -> int:
-        """1 where its interval lies above 0, -1 below, 0 where it holds 0 or is not known."""
-        if self.low is None or self.high is None or self.low <= 0 <= self.high:
-            return 0
-        return 1 if self.low > 0 else -1
-
-    def times(self, scale: float) -> Self:
-        return type(self)(*(None if each is None else scale * each for each in self))
 
 
 def _no_range(low: float | None, high: float | None) -> str:

@@ -16,7 +16,7 @@ from django.template.defaultfilters import pluralize
 from arena.models import Comparison, Pair, Prompt, Purpose, Rater, Study
 from arena.models.querysets import left_out_raters
 from leaderboard.snapshots import columns
-from leaderboard.stats.clustered_means import Estimate
+from leaderboard.stats.clustered_means import ClusteredMean
 from leaderboard.stats.intervals import exact_share
 from leaderboard.stats.rater_quality import (
     ALPHA,
@@ -356,7 +356,7 @@ def is_fast(own: Speed) -> Check:
     return Remark("speed", f"often faster than {own.floor:g} s"), found
 
 
-def _below(own: Share | Estimate, everybody: Share | Estimate) -> bool | None:
+def _below(own: Share | ClusteredMean, everybody: Share | ClusteredMean) -> bool | None:
     """Whether the whole interval lies below; None for too little."""
     if own.n < FEWEST or own.high is None or everybody.value is None:
         return None

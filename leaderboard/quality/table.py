@@ -7,7 +7,7 @@ from typing import Final
 from leaderboard.pages.format import seconds, signed, whole_percent
 from leaderboard.pages.units import Cell
 from leaderboard.quality.measures import FEWEST, Figures
-from leaderboard.stats.clustered_means import Estimate
+from leaderboard.stats.clustered_means import ClusteredMean
 from leaderboard.stats.rater_quality import Speed, WithOthers
 from leaderboard.stats.shares import Share
 
@@ -57,7 +57,7 @@ def shown(own: Figures) -> dict[str, Shown]:
     }
 
 
-def share(found: Share | Estimate) -> Shown:
+def share(found: Share | ClusteredMean) -> Shown:
     if found.value is None:
         return NOTHING
     note = f"{_between(found.low, found.high)}n\u00a0{found.n:,}"

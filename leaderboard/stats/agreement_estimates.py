@@ -15,6 +15,7 @@ from scipy.special import stdtrit
 from leaderboard.stats.agreement_opinions import Beside, Measure, distinct, resample
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
 from leaderboard.stats.intervals import bounds
+from leaderboard.stats.plain_values import Estimate, plain
 
 # Values of rounds are kept this far from 1 and -1, where z is infinite.
 CLOSEST: Final = 1e-6
@@ -89,6 +90,10 @@ class Estimates:
     high: FloatArray
     prompts: FloatArray
     alike: BoolArray
+
+    def row(self, row: int) -> list[Estimate]:
+        ends = np.stack((self.value[row], self.low[row], self.high[row]), axis=1)
+        return [Estimate(*map(plain, each)) for each in ends]
 
 
 def estimates(wanted: Sequence[Wanted], *, level: float, rounds: int, seed: int) -> list[Estimates]:

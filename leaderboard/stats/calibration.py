@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray, ParameterError, check_length, numbers
-from leaderboard.stats.clustered_means import Estimate, prompt_numbers, share_over_prompts
+from leaderboard.stats.clustered_means import ClusteredMean, prompt_numbers, share_over_prompts
 from leaderboard.stats.plain_values import Result
 
 BINS: Final = 10
@@ -26,7 +26,7 @@ class ConfidenceBin(Result):
     low: float
     high: float
     confidence: float
-    right: Estimate
+    right: ClusteredMean
 
 
 @dataclass(frozen=True)

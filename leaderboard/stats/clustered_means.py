@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError
 from leaderboard.stats.intervals import fisher_ends, student_reach
-from leaderboard.stats.plain_values import Result
+from leaderboard.stats.plain_values import Estimate, Result
 from leaderboard.stats.shares import wilson
 
 # A smaller standard error is rounding: prompts cancel exactly where both orders were asked.
@@ -23,7 +23,7 @@ _SPARSE: Final = 8
 
 
 @dataclass(frozen=True)
-class Estimate(Result):
+class ClusteredMean(Result):
     """A number with its interval, None where undefined, from ``n`` observations of ``prompts`` prompts."""
 
     n: int
@@ -32,15 +32,15 @@ class Estimate(Result):
     low: float | None = None
     high: float | None = None
 
-    def clipped(self, least: float, most: float) -> "Estimate":
+    def clipped(self, least: float, most: float) -> "ClusteredMean":
         """The estimate with the ends of its interval inside these bounds."""
         if self.low is None or self.high is None:
             return self
         return replace(self, low=max(least, self.low), high=min(most, self.high))
 
-    def named(self, name: str) -> dict[str, Any]:
-        """The value under the name, and the ends of its interval under name_low and name_high."""
-        return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
+    @property
+    def estimate(self) -> Estimate:
+        return Estimate(self.value, self.low, self.high)
 
 
 def prompt_numbers(prompt: npt.ArrayLike, length: int) -> IntArray:
@@ -61,7 +61,7 @@ def sums(numbers: IntArray, values: npt.ArrayLike | None = None) -> FloatArray:
     return np.bincount(numbers, weights=values).astype(np.float64)
 
 
-def mean_over_prompts(values: npt.ArrayLike, prompt: npt.ArrayLike, level: float = 95.0) -> Estimate:
+def mean_over_prompts(values: npt.ArrayLike, prompt: npt.ArrayLike, level: float = 95.0) -> ClusteredMean:
     """The mean of observations of these prompts, as of ``mean_estimate``."""
     number = prompt_numbers(prompt, np.size(values))
     return mean_estimate(sums(number, values), sums(number), level)
@@ -69,7 +69,7 @@ def mean_over_prompts(values: npt.ArrayLike, prompt: npt.ArrayLike, level: float
 
 def share_over_prompts(
     won: npt.ArrayLike, prompt: npt.ArrayLike, level: float = 95.0, among: npt.ArrayLike | None = None
-) -> Estimate:
+) -> ClusteredMean:
     """The share of observations of these prompts, ``among`` some where not all count."""
     number = prompt_numbers(prompt, np.size(won))
     return share_estimate(sums(number, won), sums(number, among), level)
@@ -81,21 +81,21 @@ def sum_error(of_units: FloatArray) -> Any:
     return np.sqrt(units / (units - 1.0) * (of_units**2).sum(axis=0))
 
 
-def mean_estimate(total: FloatArray, count: FloatArray, level: float) -> Estimate:
+def mean_estimate(total: FloatArray, count: FloatArray, level: float) -> ClusteredMean:
     """The mean; without an interval for a single prompt or equal means of all prompts."""
     value, error, n, prompts = _jackknife(total, count)
     if value is None or error is None or error < _NO_ERROR:
-        return Estimate(n, prompts, value)
+        return ClusteredMean(n, prompts, value)
     reach = student_reach(prompts, level) * error
-    return Estimate(n, prompts, value, value - reach, value + reach)
+    return ClusteredMean(n, prompts, value, value - reach, value + reach)
 
 
-def share_estimate(won: FloatArray, count: FloatArray, level: float) -> Estimate:
+def share_estimate(won: FloatArray, count: FloatArray, level: float) -> ClusteredMean:
     """The share of points won; without an interval for a single prompt."""
     return mean_of_shares([(won, count)], level)
 
 
-def mean_of_shares(parts: Sequence[tuple[FloatArray, FloatArray]], level: float) -> Estimate:
+def mean_of_shares(parts: Sequence[tuple[FloatArray, FloatArray]], level: float) -> ClusteredMean:
     """The unweighted mean of the shares of several sets of prompts, each as points won and their number.
 
     Undefined where a set is empty, and without an interval where one has a single prompt.
@@ -105,16 +105,16 @@ def mean_of_shares(parts: Sequence[tuple[FloatArray, FloatArray]], level: float)
     shares, errors = (np.array([each[place] for each in found], dtype=np.float64) for place in (0, 1))
     value, error = float(shares.mean()), float(np.sqrt((errors**2).sum())) / len(found)
     if math.isnan(error):
-        return Estimate(n, prompts, None if math.isnan(value) else value)
+        return ClusteredMean(n, prompts, None if math.isnan(value) else value)
     spread = value * (1.0 - value)
     effective = min(float(n), spread / max(error, _NO_ERROR) ** 2) if spread > 0 else float(prompts)
     low, high = wilson(value, effective, student_reach(prompts, level))
-    return Estimate(n, prompts, value, low, high)
+    return ClusteredMean(n, prompts, value, low, high)
 
 
 def mean_of_coefficients(
     parts: Sequence[FloatArray], value: Callable[[FloatArray], FloatArray], level: float
-) -> Estimate:
+) -> ClusteredMean:
     """The unweighted mean of a coefficient of several sets of prompts, each as sums (kinds, prompts).
 
     ``value`` makes coefficients (n,) from -1 to 1 of sums (kinds, n), NaN where undefined. The interval is
@@ -125,9 +125,9 @@ def mean_of_coefficients(
     error = float(np.sqrt(np.sum([each[1] ** 2 for each in found]))) / len(found)
     n, prompts = (sum(each[place] for each in found) for place in (2, 3))
     if math.isnan(error) or error < _NO_ERROR or abs(mean) > 1.0 - _NO_ERROR:
-        return Estimate(int(n), int(prompts), None if math.isnan(mean) else mean)
+        return ClusteredMean(int(n), int(prompts), None if math.isnan(mean) else mean)
     reach = student_reach(int(prompts), level) * error / (1.0 - mean**2)
-    return Estimate(int(n), int(prompts), mean, *fisher_ends(mean, reach))
+    return ClusteredMean(int(n), int(prompts), mean, *fisher_ends(mean, reach))
 
 
 def _coefficient(

@@ -6,7 +6,7 @@ jackknife over prompts (Tukey 1958), with Student's t; over groups of prompts wh
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from leaderboard.stats.checks import FloatArray, IntArray, check_length, check_level, numbers
 from leaderboard.stats.choices import COEFFICIENTS
 from leaderboard.stats.clustered_means import (
-    Estimate,
+    ClusteredMean,
     jackknife_error,
     mean_over_prompts,
     prompt_numbers,
@@ -22,7 +22,7 @@ from leaderboard.stats.clustered_means import (
 )
 from leaderboard.stats.coefficients import pearson, rank_coefficients_of
 from leaderboard.stats.intervals import fisher_ends, student_reach
-from leaderboard.stats.plain_values import Result
+from leaderboard.stats.plain_values import UNDEFINED, Estimate, Result
 
 FEWEST: Final = 3
 """Answers of which a correlation is told."""
@@ -40,15 +40,9 @@ class FeatureCorrelation(Result):
 
     n: int
     prompts: int
-    pearson: float | None = None
-    pearson_low: float | None = None
-    pearson_high: float | None = None
-    spearman: float | None = None
-    spearman_low: float | None = None
-    spearman_high: float | None = None
-    kendall: float | None = None
-    kendall_low: float | None = None
-    kendall_high: float | None = None
+    pearson: Estimate = UNDEFINED
+    spearman: Estimate = UNDEFINED
+    kendall: Estimate = UNDEFINED
     reason: str | None = None
 
 
@@ -70,11 +64,11 @@ def feature_correlation(
     groups = min(count, MOST_GROUPS)
     group = prompts % groups
     left_out = np.array([_coefficients(x[group != one], y[group != one]) for one in range(groups)])
-    found: dict[str, Any] = {}
-    for name, value, others in zip(COEFFICIENTS, whole, left_out.T, strict=True):
-        low, high = _ends(value, others, check_level(level))
-        found |= {name: float(value), f"{name}_low": low, f"{name}_high": high}
-    return FeatureCorrelation(len(x), count, **found)
+    r, rho, tau = (
+        Estimate(float(value), *_ends(value, others, check_level(level)))
+        for value, others in zip(whole, left_out.T, strict=True)
+    )
+    return FeatureCorrelation(len(x), count, r, rho, tau)
 
 
 def _columns(
@@ -118,9 +112,9 @@ class PairAccuracy(Result):
     """
 
     ties: int
-    feature: Estimate
-    length: Estimate
-    ahead: Estimate
+    feature: ClusteredMean
+    length: ClusteredMean
+    ahead: ClusteredMean
 
 
 def pair_accuracy(
@@ -152,7 +146,7 @@ class Bin(Result):
 
     low: float
     high: float
-    quality: Estimate
+    quality: ClusteredMean
 
 
 def by_decile(

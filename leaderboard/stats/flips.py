@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from leaderboard.stats.bias_results import Flips
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError
-from leaderboard.stats.clustered_means import Estimate, mean_over_prompts, share_over_prompts
-from leaderboard.stats.plain_values import Result
+from leaderboard.stats.clustered_means import ClusteredMean, mean_over_prompts, share_over_prompts
+from leaderboard.stats.plain_values import Estimate, Result
 from leaderboard.stats.verdicts import TieBand, preference, verdicts
 
 
@@ -82,14 +82,14 @@ def shift_in_both_orders(
     rating: IntArray,
     points: IntArray,
     level: float = 95.0,
-) -> Estimate:
+) -> ClusteredMean:
     """The shift of the pairs that a rater was asked about in both orders, by the first rating in each."""
     one, other = both_orders(pair, rater, swapped.astype(bool))
     given = preference(rating, points)
     return shift((given[one] + given[other]) / 2.0, prompt[one], level)
 
 
-def shift(preferences: FloatArray, prompt: IntArray, level: float = 95.0) -> Estimate:
+def shift(preferences: FloatArray, prompt: IntArray, level: float = 95.0) -> ClusteredMean:
     """The mean of preferences as shown."""
     return mean_over_prompts(preferences, prompt, level).clipped(-1.0, 1.0)
 
@@ -100,15 +100,9 @@ class Repeats(Result):
 
     n: int
     prompts: int
-    exact: float | None  # share with the same rating
-    exact_low: float | None
-    exact_high: float | None
-    same: float | None  # share with the same verdict
-    same_low: float | None
-    same_high: float | None
-    distance: float | None  # mean, as a share of the scale
-    distance_low: float | None
-    distance_high: float | None
+    exact: Estimate  # share with the same rating
+    same: Estimate  # share with the same verdict
+    distance: Estimate  # mean, as a share of the scale
 
 
 def repeats(
@@ -133,11 +127,5 @@ def repeats(
     apart = np.abs(given[after] - given[before]) / 2.0
     exact = share_over_prompts(apart == 0, prompt[after], level)
     same = share_over_prompts(lean[after] == lean[before], prompt[after], level)
-    distance = mean_over_prompts(apart, prompt[after], level)
-    return Repeats(
-        n=exact.n,
-        prompts=exact.prompts,
-        **exact.named("exact"),
-        **same.named("same"),
-        **distance.clipped(0.0, 1.0).named("distance"),
-    )
+    distance = mean_over_prompts(apart, prompt[after], level).clipped(0.0, 1.0)
+    return Repeats(exact.n, exact.prompts, exact.estimate, same.estimate, distance.estimate)

@@ -17,7 +17,7 @@ from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, LengthMism
 from leaderboard.stats.choices import CLASS, RULES
 from leaderboard.stats.clustered_means import mean_of_coefficients, mean_of_shares
 from leaderboard.stats.coefficients import alpha, kappa, nominal_spread, unlike
-from leaderboard.stats.plain_values import Result
+from leaderboard.stats.plain_values import Estimate, Result
 from leaderboard.stats.resampling import check_seed, generator
 from leaderboard.stats.sides import FIRST, NOT_ASKED, SECOND, SIDES, TIE, UNSCORED, counted, is_scored
 from leaderboard.stats.sums import added_up, ratio
@@ -296,19 +296,16 @@ COEFFICIENTS: Final[Mapping[str, Coefficient]] = {
 }
 
 
-def intervals(judged: Sequence[Judged], level: float) -> dict[str, float | None]:
-    """Both ends for each share and coefficient of GoldFigures, on average over subsets."""
+def intervals(judged: Sequence[Judged], level: float) -> dict[str, Estimate]:
+    """Each share and coefficient of GoldFigures, on average over subsets."""
     found = {
         name: mean_of_shares([own.shares[name] for own in judged], level) for name in judged[0].shares
     } | {
         name: mean_of_coefficients([own.coefficients[name] for own in judged], value, level)
         for name, value in COEFFICIENTS.items()
     }
-    ends = {f"{name}_{end}": getattr(each, end) for name, each in found.items() for end in ("low", "high")}
-    for name in _SHARES:
-        low = ends[f"{name}_low"]
-        ends[f"{name}_low"] = None if low is None else max(0.0, low)
-    return ends
+    found |= {name: found[name].clipped(0.0, 1.0) for name in _SHARES}
+    return {name: each.estimate for name, each in found.items()}
 
 
 _SHARES: Final = ("precision", "recall", "f1")

@@ -20,7 +20,7 @@ from leaderboard.stats.checks import FloatArray
 from leaderboard.stats.gold import Judged
 from leaderboard.stats.intervals import student_reach
 from leaderboard.stats.p_values import holm, mcnemar
-from leaderboard.stats.plain_values import Result
+from leaderboard.stats.plain_values import UNDEFINED, Estimate, Result
 from leaderboard.stats.resampling import cluster_draws
 from leaderboard.stats.shares import wilson
 from leaderboard.stats.sums import ratio
@@ -30,15 +30,6 @@ ADVERSARIAL: Final = ("Neighbor", "GPTInst", "GPTOut", "Manual")
 
 _PROMPT_DRAWS: Final = 21
 _NONE: Final = 1e-18  # a smaller variance is rounding
-
-
-@dataclass(frozen=True)
-class Mean(Result):
-    """A share with its interval; None where undefined."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,40 +62,38 @@ class Accuracies:
         known = (~np.isnan(alone)).sum(axis=0)
         return cls(estimate, samples, prompts, np.nansum(alone, axis=0) / np.maximum(known, 1))
 
-    def mean(self, subsets: Sequence[int], level: float) -> Mean:
+    def mean(self, subsets: Sequence[int], level: float) -> Estimate:
         """The unweighted mean over subsets; undefined where a subset is."""
         chosen = list(subsets)
         value = float(self.estimate[chosen].mean()) if chosen else np.nan
         if np.isnan(value):
-            return Mean(None)
+            return UNDEFINED
         prompts = self.prompts[chosen]
         if prompts.min() < 2:
-            return Mean(value)
+            return Estimate(value)
         variance = _variance(self.samples[chosen], prompts, self.alone[chosen])
         spread = value * (1.0 - value)
         if (
             variance < _NONE and spread > _NONE
         ):  # every instance counts alike, as one verdict for a place does
-            return Mean(value, value, value)
+            return Estimate(value, value, value)
         effective = spread / variance if spread > _NONE else float(prompts.sum())
-        return Mean(value, *wilson(value, effective, student_reach(int(prompts.sum()), level)))
+        return Estimate(value, *wilson(value, effective, student_reach(int(prompts.sum()), level)))
 
-    def apart(
-        self, subsets: Sequence[int], level: float
-    ) -> tuple[float | None, float | None, float | None, float | None]:
-        """The mean of differences over subsets, both ends of its interval, and p, by Student's t."""
+    def apart(self, subsets: Sequence[int], level: float) -> tuple[Estimate, float | None]:
+        """The mean of differences over subsets, and p, by Student's t."""
         chosen = list(subsets)
         value = float(self.estimate[chosen].mean()) if chosen else np.nan
         if np.isnan(value):
-            return None, None, None, None
+            return UNDEFINED, None
         prompts = self.prompts[chosen]
         error = float(np.sqrt(_variance(self.samples[chosen], prompts)))
         freedom = int(prompts.sum()) - len(chosen)
         if not (error > _NONE**0.5 and freedom > 0):
-            return value, None, None, None
+            return Estimate(value), None
         reach = student_reach(freedom + 1, level) * error
-        ends = max(-1.0, value - reach), min(1.0, value + reach)
-        return (value, *ends, float(2.0 * stdtr(freedom, -abs(value) / error)))
+        found = Estimate(value, max(-1.0, value - reach), min(1.0, value + reach))
+        return found, float(2.0 * stdtr(freedom, -abs(value) / error))
 
 
 def _variance(samples: FloatArray, prompts: FloatArray, alone: FloatArray | float = 0.0) -> float:
@@ -179,14 +168,14 @@ def difference(
     shared = np.flatnonzero(~np.isnan(base.estimate + judge.estimate)).tolist()
     prompts = np.minimum(base.prompts, judge.prompts)
     lead = Accuracies(judge.estimate - base.estimate, judge.samples - base.samples, prompts, base.alone)
-    value, low, high, p = lead.apart(shared, level)
+    found, p = lead.apart(shared, level)
     pairs = [(of_base[subset], of_judge[subset]) for subset in shared]
     both = [(one, other, one.asked & other.asked) for one, other in pairs]
     leads = [other.right_throughout(asked) - one.right_throughout(asked) for one, other, asked in both]
     only_base, only_judge = (sum(int((lead == sign).sum()) for lead in leads) for sign in (-1, 1))
     by_prompt = [one.by_prompt(lead) for (one, _, _), lead in zip(both, leads, strict=True)]
     exact = mcnemar(np.concatenate([np.zeros(0), *by_prompt]).astype(np.int64))
-    return Difference(tuple(shared), value, low, high, p, p, only_base, only_judge, exact, exact)
+    return Difference(tuple(shared), *found, p, p, only_base, only_judge, exact, exact)
 
 
 def adjusted(found: Sequence[Difference]) -> list[Difference]:

@@ -4,20 +4,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from scipy.special import bdtrik, ndtri
 
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray
 from leaderboard.stats.clustered_means import (
-    Estimate,
     mean_of_coefficients,
     mean_of_shares,
     share_estimate,
 )
 from leaderboard.stats.gold import Rule, alpha_of, alpha_sums, kappa_of, kappa_sums, points
-from leaderboard.stats.plain_values import Result
+from leaderboard.stats.plain_values import Estimate, Result
 from leaderboard.stats.sides import FIRST, NOT_ASKED, SECOND, TIE, counted, is_scored, majority
 from leaderboard.stats.sums import added_up
 
@@ -79,7 +78,7 @@ class PeopleFigures(Result):
 
     ``accuracy``: how often one person is right, from ``low`` to ``high``; if gold is their own majority,
     by the majority of the others. ``agreement``: how often two people say the same about an instance.
-    ``kappas``: of every two people with their numbers, ``kappa`` and the ends of its interval.
+    ``kappas``: of every two people with their numbers.
     """
 
     n: int
@@ -87,13 +86,9 @@ class PeopleFigures(Result):
     accuracy: float | None
     low: float | None
     high: float | None
-    agreement: float | None
-    agreement_low: float | None
-    agreement_high: float | None
-    alpha: float | None
-    alpha_low: float | None
-    alpha_high: float | None
-    kappas: tuple[tuple[int, int, int, dict[str, float | None]], ...]
+    agreement: Estimate
+    alpha: Estimate
+    kappas: tuple[tuple[int, int, int, dict[str, Estimate]], ...]
 
 
 class AmongPeople:
@@ -137,17 +132,12 @@ class AmongPeople:
 
     def figures(self, level: float) -> PeopleFigures:
         right, alike = (share_estimate(*part, level) for part in (self.right, self.alike))
-        alpha = alpha_between([self], level)
         return PeopleFigures(
             int(self._several.sum()),
             int(self._own.any(axis=1).sum()),
-            right.value,
-            right.low,
-            right.high,
-            alike.value,
-            alike.low,
-            alike.high,
-            *(alpha.value, alpha.low, alpha.high),
+            *right.estimate,
+            alike.estimate,
+            alpha_between([self], level),
             tuple(self._kappas(level)),
         )
 
@@ -156,7 +146,7 @@ class AmongPeople:
         """What alpha is computed from, by prompt."""
         return added_up(alpha_sums(self._counts), self._prompt)
 
-    def _kappas(self, level: float) -> Iterator[tuple[int, int, int, dict[str, float | None]]]:
+    def _kappas(self, level: float) -> Iterator[tuple[int, int, int, dict[str, Estimate]]]:
         rated = is_scored(self._verdicts)
         busiest = np.argsort(-self._own.sum(axis=1), kind="stable")[:MOST_PEOPLE].tolist()
         for one, other in combinations(sorted(busiest), 2):
@@ -164,20 +154,20 @@ class AmongPeople:
             if shared.any():
                 sums = added_up(kappa_sums(self._verdicts[one], self._verdicts[other], shared), self._prompt)
                 kappa = mean_of_coefficients([sums], kappa_of, level)
-                yield one, other, int(shared.sum()), kappa.named("kappa")
+                yield one, other, int(shared.sum()), {"kappa": kappa.estimate}
 
 
 def alpha_between(found: Sequence[AmongPeople], level: float) -> Estimate:
     """Krippendorff's alpha of people, on average over subsets."""
-    return mean_of_coefficients([each.alpha for each in found], alpha_of, level)
+    return mean_of_coefficients([each.alpha for each in found], alpha_of, level).estimate
 
 
-def mean_of_people(found: Sequence[AmongPeople], level: float) -> dict[str, float | None]:
+def mean_of_people(found: Sequence[AmongPeople], level: float) -> dict[str, Any]:
     """Accuracy, agreement and alpha with their intervals, on average over subsets."""
     right = mean_of_shares([each.right for each in found], level)
     alike = mean_of_shares([each.alike for each in found], level)
     accuracy = {"accuracy": right.value, "low": right.low, "high": right.high}
-    return {**accuracy, **alike.named("agreement"), **alpha_between(found, level).named("alpha")}
+    return {**accuracy, "agreement": alike.estimate, "alpha": alpha_between(found, level)}
 
 
 def _earned(

@@ -13,11 +13,11 @@ import numpy as np
 from scipy.special import stdtr
 
 from leaderboard.stats.checks import FloatArray, IntArray
-from leaderboard.stats.clustered_means import Estimate, mean_of_coefficients
+from leaderboard.stats.clustered_means import mean_of_coefficients
 from leaderboard.stats.coefficients import rank_coefficients_of_rows
 from leaderboard.stats.gold import Judged, alpha_of, mean_of
 from leaderboard.stats.intervals import central_interval, student_reach
-from leaderboard.stats.plain_values import Result
+from leaderboard.stats.plain_values import UNDEFINED, Estimate, Result, plain
 from leaderboard.stats.sums import mean_of_known
 
 BINS: Final = 10
@@ -131,9 +131,7 @@ class OverModels(Result):
     Student's paired t test; undefined with a single model, or where all differ alike.
     """
 
-    difference: float | None = None
-    difference_low: float | None = None
-    difference_high: float | None = None
+    difference: Estimate = UNDEFINED
     p: float | None = None
 
 
@@ -146,10 +144,10 @@ def over_models(base: FloatArray, other: FloatArray, level: float) -> OverModels
     value = float(differences.mean())
     error = float(differences.std(ddof=1)) / n**0.5 if n > 1 else 0.0
     if error < _NO_ERROR:
-        return OverModels(value)
+        return OverModels(Estimate(value))
     reach = student_reach(n, level) * error
     p = float(2.0 * stdtr(n - 1, -abs(value) / error))
-    return OverModels(value, max(-1.0, value - reach), min(1.0, value + reach), p)
+    return OverModels(Estimate(value, max(-1.0, value - reach), min(1.0, value + reach)), p)
 
 
 _NO_ERROR: Final = 1e-9  # a smaller standard error is rounding
@@ -167,7 +165,7 @@ def mean_alpha(judges: Sequence[Sequence[Judged]], level: float) -> Estimate:
 
     parts = [np.stack([own.coefficients["alpha"] for own in subset]) for subset in zip(*judges, strict=True)]
     rows = [np.concatenate([part[:, 0].sum(axis=0)[None], *part]) for part in parts]
-    return mean_of_coefficients(rows, value, level)
+    return mean_of_coefficients(rows, value, level).estimate
 
 
 def _best(values: FloatArray, axis: int) -> FloatArray:
@@ -188,12 +186,8 @@ class RankCorrelation(Result):
     one: str
     other: str
     n: int
-    spearman: float | None
-    kendall: float | None
-    spearman_low: float | None = None
-    spearman_high: float | None = None
-    kendall_low: float | None = None
-    kendall_high: float | None = None
+    spearman: Estimate
+    kendall: Estimate
 
 
 def rank_correlation(
@@ -210,21 +204,20 @@ def rank_correlation(
     """Of the rows where both are known; None where either is constant. Samples are (rows, rounds)."""
     known = ~np.isnan(x + y)
     found = rank_coefficients_of_rows(x[None], y[None])[:, 0].tolist()
-    spearman, kendall = (None if np.isnan(each) else each for each in found)
-    ends: list[float | None] = [None] * 4
+    drawn = np.empty((len(found), 0))
     if x_samples is not None and y_samples is not None:
         drawn = rank_coefficients_of_rows(x_samples[known].T, y_samples[known].T)
-        ends = [*_ends(spearman, drawn[0], level), *_ends(kendall, drawn[1], level)]
-    return RankCorrelation(over, one, other, int(known.sum()), spearman, kendall, *ends)
+    spearman, kendall = (_estimate(*each, level) for each in zip(found, drawn, strict=True))
+    return RankCorrelation(over, one, other, int(known.sum()), spearman, kendall)
 
 
-def _ends(value: float | None, samples: FloatArray, level: float) -> tuple[float, float] | tuple[None, None]:
+def _estimate(value: float, samples: FloatArray, level: float) -> Estimate:
     known = samples[~np.isnan(samples)]
-    if value is None or not len(known):
-        return None, None
+    if np.isnan(value) or not len(known):
+        return Estimate(plain(value))
     low, high = (float(end) for end in central_interval(known, level))
     reach = max(value - low, high - value)
-    return max(-1.0, value - reach), min(1.0, value + reach)
+    return Estimate(value, max(-1.0, value - reach), min(1.0, value + reach))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from leaderboard.stats.bradley_terry import BradleyTerryFit, bradley_terry
 from leaderboard.stats.checks import BoolArray, FloatArray, IntArray, ParameterError, check_level
-from leaderboard.stats.clustered_means import Estimate, jackknife_error, share_estimate
+from leaderboard.stats.clustered_means import ClusteredMean, jackknife_error, share_estimate
 from leaderboard.stats.confidence_sequences import every_look_reach
 from leaderboard.stats.davidson import davidson
 from leaderboard.stats.elo_mean import mean_elo
@@ -113,9 +113,9 @@ def _fit(games: Games, method: Method) -> BradleyTerryFit:
 class Split:
     """The share of points the first won in two parts of its games, and how far apart they are."""
 
-    one: Estimate
-    other: Estimate
-    apart: Estimate  # share in the one less share in the other
+    one: ClusteredMean
+    other: ClusteredMean
+    apart: ClusteredMean  # share in the one less share in the other
 
 
 def split(score: FloatArray, prompt: IntArray, one: BoolArray, level: float) -> Split:
@@ -128,16 +128,16 @@ def split(score: FloatArray, prompt: IntArray, one: BoolArray, level: float) -> 
     return Split(first, second, _apart(won, count, level))
 
 
-def _apart(won: FloatArray, count: FloatArray, level: float) -> Estimate:
+def _apart(won: FloatArray, count: FloatArray, level: float) -> ClusteredMean:
     """The first row's share of points less the second's; both (2, prompts)."""
     n, prompts = round(float(count.sum())), count.shape[1]
     rest = count.sum(axis=1, keepdims=True) - count
     if not count.sum(axis=1).all():
-        return Estimate(n, prompts, None)
+        return ClusteredMean(n, prompts, None)
     one, other = won.sum(axis=1) / count.sum(axis=1)
     value = float(one - other)
     if not rest.all():  # all games of a part belong to one prompt
-        return Estimate(n, prompts, value)
+        return ClusteredMean(n, prompts, value)
     one_left, other_left = (won.sum(axis=1, keepdims=True) - won) / rest
     reach = student_reach(prompts, level) * jackknife_error(one_left - other_left)
-    return Estimate(n, prompts, value, value - reach, value + reach)
+    return ClusteredMean(n, prompts, value, value - reach, value + reach)

@@ -6,6 +6,7 @@ it is McNemar's exact test (1947). p-values are adjusted by Holm's procedure.
 """
 
 from dataclasses import dataclass
+from itertools import starmap
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from leaderboard.stats.agreement_estimates import t_intervals
 from leaderboard.stats.agreement_opinions import Measure, Topics, resample
 from leaderboard.stats.checks import FloatArray
 from leaderboard.stats.p_values import holm, mcnemar
-from leaderboard.stats.plain_values import Result
+from leaderboard.stats.plain_values import Estimate, Result
 from leaderboard.stats.sums import ratio
 
 
@@ -25,9 +26,7 @@ class PairedShares(Result):
     prompts: int
     one_right: float
     other_right: float
-    difference: float
-    difference_low: float
-    difference_high: float
+    difference: Estimate
     only_one: int  # pairs on which the one alone is right
     only_other: int
     p: float
@@ -53,11 +52,10 @@ def paired_shares(
     low, high = t_intervals(lead.estimate[0], samples[0], (pairs > 0).sum(axis=1), level)
     n, own, alone, other_alone = counts.sum(axis=2).T.astype(np.int64)
     p = np.array([mcnemar(each) for each in (only_one - only_other).astype(np.int64)])
-    columns = (
-        *(n, (pairs > 0).sum(axis=1), own / n, (own - alone + other_alone) / n),
-        *(lead.estimate[0], np.maximum(low, -1.0), np.minimum(high, 1.0), alone, other_alone, p, holm(p)),
-    )
-    rows = zip(*(column.tolist() for column in columns), strict=True)
+    ends = np.stack((lead.estimate[0], np.maximum(low, -1.0), np.minimum(high, 1.0)), axis=1).tolist()
+    before = n, (pairs > 0).sum(axis=1), own / n, (own - alone + other_alone) / n
+    after = (column.tolist() for column in (alone, other_alone, p, holm(p)))
+    rows = zip(*(column.tolist() for column in before), starmap(Estimate, ends), *after, strict=True)
     return {(one, other): PairedShares(*row) for (one, other), row in zip(twos.tolist(), rows, strict=True)}
 
 

@@ -14,7 +14,7 @@ from leaderboard.stats.games import Games, scores
 from leaderboard.stats.intervals import central_interval
 from leaderboard.stats.newton import Reference
 from leaderboard.stats.pair_table import Outcomes, PairTable
-from leaderboard.stats.plain_values import DECIMALS, rounded
+from leaderboard.stats.plain_values import DECIMALS, Estimate, rounded
 from leaderboard.stats.ranking import drawn_by
 from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.ratings import Ratings
@@ -29,9 +29,7 @@ class PartAgreement:
 
     games: int
     part: int  # games of the part
-    tau: float  # Kendall's tau-b of the strengths
-    tau_low: float
-    tau_high: float
+    tau: Estimate  # Kendall's tau-b of the strengths
     change: FloatArray  # strength by the part less that by all, in points
     low: FloatArray
     high: FloatArray
@@ -47,8 +45,8 @@ class PartAgreement:
             if not np.isnan(self.change[i])
             for own in [[column[i].item() for column in columns]]
         ]
-        scalars = {name: getattr(self, name) for name in ("games", "part", "tau", "tau_low", "tau_high")}
-        return {name: rounded(value) for name, value in {**scalars, "changes": changes}.items()}
+        scalars = {name: getattr(self, name) for name in ("games", "part", "tau")}
+        return dict(rounded({**scalars, "changes": changes}))
 
 
 def part_agreement(ratings: Ratings, part: BoolArray, method: Method) -> PartAgreement:
@@ -134,9 +132,7 @@ def _described(
     return PartAgreement(
         games=len(games),
         part=int(part.sum()),
-        tau=tau,
-        tau_low=float(np.minimum(ends[0], tau)),
-        tau_high=float(np.maximum(ends[1], tau)),
+        tau=Estimate(tau, float(np.minimum(ends[0], tau)), float(np.maximum(ends[1], tau))),
         change=everyone(change),
         low=everyone(np.minimum(low, change)),
         high=everyone(np.maximum(high, change)),

@@ -1,17 +1,60 @@
 """Results as plain values for JSON."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, Self
 
 DECIMALS: Final = 6
 
 
+class Estimate(NamedTuple):
+    """A number and the ends of its interval; None for what is not known."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any] | None, key: str) -> Self:
+        """Read what contents keep under KEY, KEY_low and KEY_high."""
+        return cls(*map((found or {}).get, _names(key)))
+
+    @classmethod
+    def bare(cls, found: Mapping[str, Any] | None, key: str = "value") -> Self:
+        """Read what contents keep under KEY, low and high."""
+        return cls(*map((found or {}).get, (key, "low", "high")))
+
+    @property
+    def side(self) -> int:
+        """1 where its interval lies above 0, -1 below, 0 where it holds 0 or is not known."""
+        if self.low is None or self.high is None or self.low <= 0 <= self.high:
+            return 0
+        return 1 if self.low > 0 else -1
+
+    def times(self, scale: float) -> Self:
+        return type(self)(*(None if each is None else scale * each for each in self))
+
+
+UNDEFINED: Final = Estimate()
+
+
+def _names(key: str) -> tuple[str, str, str]:
+    return key, f"{key}_low", f"{key}_high"
+
+
+def _flat(name: str, value: Any) -> Iterable[tuple[str, Any]]:
+    return zip(_names(name), value, strict=True) if isinstance(value, Estimate) else ((name, value),)
+
+
 def rounded(value: Any, decimals: int = DECIMALS) -> Any:
-    """The value with every number in it rounded, NaN as None and tuples as lists."""
+    """The value with every number in it rounded, NaN as None and tuples as lists.
+
+    An Estimate in a mapping is written as ``Estimate.of`` reads it.
+    """
     if isinstance(value, Mapping):
-        return {name: rounded(each, decimals) for name, each in value.items()}
+        pairs = (pair for name, each in value.items() for pair in _flat(name, each))
+        return {name: rounded(each, decimals) for name, each in pairs}
     if isinstance(value, tuple | list):
         return [rounded(each, decimals) for each in value]
     if not isinstance(value, float):
@@ -32,4 +75,4 @@ class Result:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, rounded to 1e-6."""
-        return {name: rounded(value) for name, value in asdict(self).items()}
+        return dict(rounded(asdict(self)))

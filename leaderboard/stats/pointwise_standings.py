@@ -7,7 +7,7 @@ and Student's t; ranks and groups come from samples as for pairs.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from leaderboard.stats.checks import (
 )
 from leaderboard.stats.clustered_means import prompt_numbers, share_estimate
 from leaderboard.stats.gold_matrix import rank_correlation
-from leaderboard.stats.plain_values import Result
+from leaderboard.stats.plain_values import Estimate, Result
 from leaderboard.stats.ranking_estimates import Strengths
 from leaderboard.stats.ranking_rows import Certainty, Standing, Tally, rows
 from leaderboard.stats.requirements import YES, Answers, Questions
@@ -135,12 +135,8 @@ class OrderAgreement(Result):
     """Whether two standings of ``n`` contestants have the same order: Spearman, and Kendall's tau-b."""
 
     n: int
-    spearman: float | None
-    spearman_low: float | None
-    spearman_high: float | None
-    kendall: float | None
-    kendall_low: float | None
-    kendall_high: float | None
+    spearman: Estimate
+    kendall: Estimate
 
 
 def orders_agree(
@@ -161,4 +157,4 @@ def orders_agree(
         rounds = min(len(one_samples), len(other_samples))
         drawn = [one_samples[:rounds].T, other_samples[:rounds].T]
     found = rank_correlation("contestants", "one", "other", one, other, *drawn, level=level)
-    return OrderAgreement(**{each.name: getattr(found, each.name) for each in fields(OrderAgreement)})
+    return OrderAgreement(found.n, found.spearman, found.kendall)

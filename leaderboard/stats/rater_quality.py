@@ -10,7 +10,7 @@ import numpy.typing as npt
 from arena.rating.pace import FLOOR
 from leaderboard.stats import coefficients
 from leaderboard.stats.checks import FloatArray, IntArray, LengthMismatchError, ParameterError
-from leaderboard.stats.clustered_means import Estimate, share_over_prompts
+from leaderboard.stats.clustered_means import ClusteredMean, share_over_prompts
 from leaderboard.stats.descriptive import describe
 from leaderboard.stats.plain_values import plain
 from leaderboard.stats.shares import Share, wilson_share
@@ -24,7 +24,7 @@ VERDICTS = 3
 class WithOthers:
     """One rater's agreement with the majority of others."""
 
-    share: Estimate  # with its interval over prompts
+    share: ClusteredMean  # with its interval over prompts
     kappa: float | None  # Cohen's (1960), None where all verdicts are the same
 
 

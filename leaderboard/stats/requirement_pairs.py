@@ -17,12 +17,12 @@ from leaderboard.stats.alpha import VALUES, repeated_pairs, within_measure
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.checks import BoolArray, IntArray, ParameterError
 from leaderboard.stats.clustered_means import (
-    Estimate,
+    ClusteredMean,
     mean_over_prompts,
     prompt_numbers,
     share_over_prompts,
 )
-from leaderboard.stats.plain_values import Result
+from leaderboard.stats.plain_values import UNDEFINED, Estimate, Result
 from leaderboard.stats.requirements import NO, YES, Answers, Questions, majority, met_shares
 from leaderboard.stats.scores import Scores
 from leaderboard.stats.sums import group_means
@@ -75,18 +75,10 @@ class LabelAgreement(Result):
     pairs: int
     raters: int
     prompts: int
-    fleiss: float | None = None
-    fleiss_low: float | None = None
-    fleiss_high: float | None = None
-    fleiss_unmirrored: float | None = None
-    fleiss_unmirrored_low: float | None = None
-    fleiss_unmirrored_high: float | None = None
-    alpha_verdict: float | None = None
-    alpha_verdict_low: float | None = None
-    alpha_verdict_high: float | None = None
-    alpha_verdict_unmirrored: float | None = None
-    alpha_verdict_unmirrored_low: float | None = None
-    alpha_verdict_unmirrored_high: float | None = None
+    fleiss: Estimate = UNDEFINED
+    fleiss_unmirrored: Estimate = UNDEFINED
+    alpha_verdict: Estimate = UNDEFINED
+    alpha_verdict_unmirrored: Estimate = UNDEFINED
 
 
 def label_agreement(
@@ -110,13 +102,8 @@ def label_agreement(
     (found,) = estimates(
         [Wanted(measure, repeated.pair, measure.estimate)], level=level, rounds=rounds, seed=seed
     )
-    for number, name in enumerate(VALUES):
-        if name in LabelAgreement.__dataclass_fields__:
-            ends = (found.value, found.low, found.high)
-            estimate = Estimate(
-                0, 0, *(None if np.isnan(end[0, number]) else float(end[0, number]) for end in ends)
-            )
-            known |= estimate.named(name)
+    told = zip(VALUES, found.row(0), strict=True)
+    known |= {name: each for name, each in told if name in LabelAgreement.__dataclass_fields__}
     return LabelAgreement(**known)
 
 
@@ -133,9 +120,7 @@ class LabelDistance(Result):
     n: int
     prompts: int
     pld: tuple[float, float, float] | None
-    wpld: float | None
-    wpld_low: float | None
-    wpld_high: float | None
+    wpld: Estimate
 
 
 def label_distance(labels: Labels, gold: Labels, level: float = 95.0) -> LabelDistance:
@@ -150,12 +135,12 @@ def label_distance(labels: Labels, gold: Labels, level: float = 95.0) -> LabelDi
     mean = mean_over_prompts(apart, labels.prompt[found], level).clipped(0.0, 2.0)
     shares = np.bincount(apart, minlength=3) / max(1, len(apart))
     pld = (float(shares[0]), float(shares[1]), float(shares[2])) if len(apart) else None
-    return LabelDistance(len(apart), mean.prompts, pld, **mean.named("wpld"))
+    return LabelDistance(len(apart), mean.prompts, pld, mean.estimate)
 
 
 def question_accuracy(
     questions: Questions, answers: Answers, gold: Answers, missing: str = "exclude", level: float = 95.0
-) -> Estimate:
+) -> ClusteredMean:
     """The share of answers equal to those of ``gold``, which holds one rater's, such as a ``majority``.
 
     Where gold has no yes or no, nothing is compared. A missing answer that counts is a no.
@@ -216,7 +201,7 @@ class Source(Result):
     answers: int
     cost: float | None
     minutes: float | None
-    accuracy: Estimate
+    accuracy: ClusteredMean
     distance: LabelDistance
 
 

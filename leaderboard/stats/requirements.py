@@ -22,7 +22,7 @@ from leaderboard.stats.checks import (
     number_column,
     whole_numbers,
 )
-from leaderboard.stats.clustered_means import Estimate, share_over_prompts
+from leaderboard.stats.clustered_means import ClusteredMean, share_over_prompts
 from leaderboard.stats.plain_values import Result
 from leaderboard.stats.scores import Scores
 from leaderboard.stats.sides import NOT_ASKED, UNSCORED
@@ -164,9 +164,9 @@ class Requirements(Result):
     overall: Rate
     labels: Mapping[str, Rate]
     groups: Mapping[str, Mapping[str, Rate]]
-    macro: Estimate
-    all_met: Estimate
-    required_met: Estimate
+    macro: ClusteredMean
+    all_met: ClusteredMean
+    required_met: ClusteredMean
 
 
 def requirements(
@@ -200,7 +200,7 @@ def requirements(
     )
 
 
-def _macro(shares: Scores, counted: int, level: float) -> Estimate:
+def _macro(shares: Scores, counted: int, level: float) -> ClusteredMean:
     """The mean of the texts' shares, whose ``counted`` answers are its observations."""
     weight = np.full(len(shares), counted / max(1, len(shares)))
     return share_over_prompts(weight * shares.value, shares.prompt, level, among=weight)
@@ -249,12 +249,12 @@ def met_shares(questions: Questions, answers: Answers, missing: str = "exclude")
 
 def _satisfied(
     questions: Questions, answers: Answers, missing: str, level: float
-) -> Callable[[BoolArray], Estimate]:
+) -> Callable[[BoolArray], ClusteredMean]:
     """The share of texts of whose ``chosen`` questions every one is met."""
     text, first = answers.texts(questions)
     prompt = questions.prompt[answers.question[first]]
 
-    def share(chosen: BoolArray) -> Estimate:
+    def share(chosen: BoolArray) -> ClusteredMean:
         counted = answers.counts(missing) & chosen
         lost = answers.is_missing & chosen & (missing == "exclude")
         number, failed, gaps = (

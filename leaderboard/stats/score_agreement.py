@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from leaderboard.stats.agreement_estimates import Estimates, Wanted, estimates
+from leaderboard.stats.agreement_estimates import Wanted, estimates
 from leaderboard.stats.agreement_opinions import Topics, measure
 from leaderboard.stats.bootstrap import ROUNDS
 from leaderboard.stats.checks import FloatArray, IntArray
@@ -19,7 +19,7 @@ from leaderboard.stats.choices import COEFFICIENTS
 from leaderboard.stats.clustered_means import mean_over_prompts, prompt_numbers
 from leaderboard.stats.coefficients import alpha, pearson, rank_coefficients, rank_coefficients_of, spread
 from leaderboard.stats.correlation import counted_in, few_levels
-from leaderboard.stats.plain_values import Result
+from leaderboard.stats.plain_values import UNDEFINED, Estimate, Result
 from leaderboard.stats.scores import Scores
 from leaderboard.stats.sums import group_means, ratio
 
@@ -45,24 +45,12 @@ class ScoreAgreement(Result):
 
     texts: int
     prompts: int
-    pearson: float | None = None
-    pearson_low: float | None = None
-    pearson_high: float | None = None
-    spearman: float | None = None
-    spearman_low: float | None = None
-    spearman_high: float | None = None
-    kendall: float | None = None
-    kendall_low: float | None = None
-    kendall_high: float | None = None
-    icc: float | None = None
-    icc_low: float | None = None
-    icc_high: float | None = None
-    alpha: float | None = None
-    alpha_low: float | None = None
-    alpha_high: float | None = None
-    difference: float | None = None
-    difference_low: float | None = None
-    difference_high: float | None = None
+    pearson: Estimate = UNDEFINED
+    spearman: Estimate = UNDEFINED
+    kendall: Estimate = UNDEFINED
+    icc: Estimate = UNDEFINED
+    alpha: Estimate = UNDEFINED
+    difference: Estimate = UNDEFINED
     reason: str | None = None
 
 
@@ -78,13 +66,13 @@ def score_agreement(
     shared = np.flatnonzero(~np.isnan(means[0] + means[1]))
     prompt, x, y = prompt[shared], means[0][shared], means[1][shared]
     lead = mean_over_prompts(x - y, prompt, level)
-    known: dict[str, Any] = {"texts": len(x), "prompts": lead.prompts, **lead.named("difference")}
+    known: dict[str, Any] = {"texts": len(x), "prompts": lead.prompts, "difference": lead.estimate}
     reason = _why_not(x, y)
     if reason:
         return ScoreAgreement(**known, reason=reason)
     x, y = _on_axis(x, one), _on_axis(y, one)
     found = _estimated(prompt, x, y, (x - y) ** 2, _of_two, _Run(level, rounds, seed))
-    return ScoreAgreement(**known, **_named(MEASURES, found))
+    return ScoreAgreement(**known | dict(zip(MEASURES, found, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -99,18 +87,10 @@ class PeopleAgreement(Result):
     texts: int
     prompts: int
     entries: int
-    pearson: float | None = None
-    pearson_low: float | None = None
-    pearson_high: float | None = None
-    spearman: float | None = None
-    spearman_low: float | None = None
-    spearman_high: float | None = None
-    kendall: float | None = None
-    kendall_low: float | None = None
-    kendall_high: float | None = None
-    alpha: float | None = None
-    alpha_low: float | None = None
-    alpha_high: float | None = None
+    pearson: Estimate = UNDEFINED
+    spearman: Estimate = UNDEFINED
+    kendall: Estimate = UNDEFINED
+    alpha: Estimate = UNDEFINED
     reason: str | None = None
 
 
@@ -144,7 +124,7 @@ def people_agreement(
     total, squares = (np.bincount(number, each)[number] for each in (x, x * x))
     apart = (squares - total**2 / count) / (count - 1.0)
     found = _estimated(prompt, x, y, apart, _of_people, _Run(level, rounds, seed))
-    return PeopleAgreement(**known, **_named((*COEFFICIENTS, "alpha"), found))
+    return PeopleAgreement(**known | dict(zip((*COEFFICIENTS, "alpha"), found, strict=True)))
 
 
 def _texts(*scores: Scores) -> tuple[IntArray, list[IntArray]]:
@@ -169,17 +149,6 @@ def _on_axis(value: FloatArray, scores: Scores) -> FloatArray:
     return (2.0 * value - scores.lowest - scores.highest) / (scores.highest - scores.lowest)
 
 
-def _named(names: tuple[str, ...], found: Estimates) -> dict[str, Any]:
-    def plain(value: float) -> float | None:
-        return None if np.isnan(value) else float(value)
-
-    return {
-        key: plain(ends[0, number])
-        for number, name in enumerate(names)
-        for key, ends in ((name, found.value), (f"{name}_low", found.low), (f"{name}_high", found.high))
-    }
-
-
 def _estimated(
     prompt: IntArray,
     x: FloatArray,
@@ -187,7 +156,7 @@ def _estimated(
     apart: FloatArray,
     rest: Callable[[FloatArray], list[FloatArray]],
     run: _Run,
-) -> Estimates:
+) -> list[Estimate]:
     """The COEFFICIENTS of x and y, and what ``rest`` makes of the sums of the moments."""
     of = prompt_numbers(prompt, len(x))
     topics = Topics(of, np.zeros(int(of.max()) + 1, dtype=np.int64), ("",))
@@ -209,7 +178,7 @@ def _estimated(
     if one.on_grid or other.on_grid:
         exact[0, 1:3] = rank_coefficients_of(x, y)
     (done,) = estimates([Wanted(found, entry, exact)], level=run.level, rounds=run.rounds, seed=run.seed)
-    return done
+    return done.row(0)
 
 
 def _of_two(sums: FloatArray) -> list[FloatArray]:

@@ -21,7 +21,7 @@ from leaderboard.stats.checks import (
     numbers,
 )
 from leaderboard.stats.clustered_means import (
-    Estimate,
+    ClusteredMean,
     jackknife_error,
     mean_over_prompts,
     prompt_numbers,
@@ -29,7 +29,7 @@ from leaderboard.stats.clustered_means import (
 )
 from leaderboard.stats.coefficients import pearson
 from leaderboard.stats.intervals import student_reach
-from leaderboard.stats.plain_values import Result, plain
+from leaderboard.stats.plain_values import Estimate, Result, plain
 from leaderboard.stats.score_differences import MOST_BINS
 from leaderboard.stats.sums import centred, group_means
 from leaderboard.stats.two_way import residuals
@@ -120,9 +120,7 @@ class ScoreSummary(Result):
     n: int
     prompts: int
     unscored: int
-    mean: float | None
-    mean_low: float | None
-    mean_high: float | None
+    mean: Estimate
     sd: float | None  # divides by n - 1
     edges: tuple[float, ...]
     counts: tuple[int, ...]
@@ -137,14 +135,14 @@ def score_summary(scores: Scores, level: float = 95.0) -> ScoreSummary:
         n=len(own),
         prompts=mean.prompts,
         unscored=len(scores) - len(own),
-        **mean.named("mean"),
+        mean=mean.estimate,
         sd=float(own.value.std(ddof=1)) if len(own) > 1 else None,
         edges=tuple(edges.tolist()),
         counts=tuple(counts.tolist()),
     )
 
 
-def score_difference(one: Scores, other: Scores, level: float = 95.0) -> Estimate:
+def score_difference(one: Scores, other: Scores, level: float = 95.0) -> ClusteredMean:
     """How much higher the one scored than the other on the prompts of both; each prompt weighs the same.
 
     They may be two contestants' scores by one rater, or two raters' scores of the same texts.

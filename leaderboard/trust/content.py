@@ -163,15 +163,15 @@ def _summary(trial: Trial, number: int) -> dict[str, Any]:
     leanings = [_leanings(trial, own, subset) for subset, own in enumerate(judged)]
 
     def accuracy(subsets: Sequence[int]) -> dict[str, Any]:
-        found = trial.accuracies[number].mean(subsets, trial.asked.level).as_dict()
-        return {"accuracy": found["value"], "low": found["low"], "high": found["high"]}
+        found = trial.accuracies[number].mean(subsets, trial.asked.level)
+        return dict(zip(("accuracy", "low", "high"), rounded(found), strict=True))
 
     def ends(subsets: Sequence[int]) -> dict[str, Any]:
         found = intervals([judged[subset] for subset in subsets], trial.asked.level)
         for name in leanings[0]:
-            share = mean_of_shares([leanings[subset][name] for subset in subsets], trial.asked.level)
-            found |= {f"{name}_low": share.low, f"{name}_high": share.high}
-        return dict(rounded(found))
+            parts = [leanings[subset][name] for subset in subsets]
+            found[name] = mean_of_shares(parts, trial.asked.level).estimate
+        return {key: end for key, end in rounded(found).items() if key not in found}
 
     def told(figures: dict[str, Any]) -> dict[str, Any]:
         hidden = figures.keys() - PUBLIC if trial.asked.sealed else set()

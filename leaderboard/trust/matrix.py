@@ -118,9 +118,8 @@ def _over_protocols(
     def of_part(subsets: Sequence[int]) -> list[dict[str, Any]]:
         told = []
         for at, judges in enumerate(place):
-            gain = _together(trial, judges, gains, at).apart(subsets, trial.asked.level)
-            ends = dict(zip(("gain", "gain_low", "gain_high"), gain, strict=False))
-            told.append(_shares(trial, judges, shares, at, subsets) | dict(rounded(ends)))
+            gain, _ = _together(trial, judges, gains, at).apart(subsets, trial.asked.level)
+            told.append(_shares(trial, judges, shares, at, subsets) | rounded({"gain": gain}))
         return told
 
     return _turned(trial, of_part, [{"model": name} for name in models], "protocols", place)
@@ -144,11 +143,9 @@ def _shares(
     """A row of shares, and self-agreement, of these judges on average over subsets."""
     found: dict[str, Any] = {}
     for name, values in shares.items():
-        own = _together(trial, judges, values, at).mean(subsets, trial.asked.level)
-        found |= {name: own.value, f"{name}_low": own.low, f"{name}_high": own.high}
+        found[name] = _together(trial, judges, values, at).mean(subsets, trial.asked.level)
     judged = [[trial.judged[judge][subset] for subset in subsets] for judge in judges[judges >= 0].tolist()]
-    found |= mean_alpha(judged, trial.asked.level).named("alpha")
-    return dict(rounded(found))
+    return dict(rounded(found | {"alpha": mean_alpha(judged, trial.asked.level)}))
 
 
 def _turned(

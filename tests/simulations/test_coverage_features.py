@@ -35,10 +35,8 @@ def measured(prompts, seed, share):
     found = {"picks the better": worth.feature, "ahead of length": worth.ahead}
     intervals = {name: (each.value, each.low, each.high) for name, each in found.items()}
     together = np.zeros(len(prompt)) if prompts == LARGE else prompt  # no interval is needed of the truth
-    correlation = feature_correlation(feature, quality, together).as_dict()
-    return intervals | {
-        name: tuple(correlation[name + end] for end in ("", "_low", "_high")) for name in COEFFICIENTS
-    }
+    correlation = feature_correlation(feature, quality, together)
+    return intervals | {name: getattr(correlation, name) for name in COEFFICIENTS}
 
 
 @cache

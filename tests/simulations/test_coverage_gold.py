@@ -40,10 +40,9 @@ def test_gold_of_prompts_with_many_pairs(pairs, effect):
     held = dict.fromkeys(("accuracy", "agreement", "both_right", "alpha", "kappa"), 0)
     for seed in range(STUDIES):
         own = of_prompts(np.random.default_rng([seed, pairs]), PROMPTS, pairs, effect)
-        mean = accuracies([[own]], 200, seed)[0].mean([0], 95)
-        found = intervals([own], 95) | {"accuracy_low": mean.low, "accuracy_high": mean.high}
+        found = intervals([own], 95) | {"accuracy": accuracies([[own]], 200, seed)[0].mean([0], 95)}
         for name in held:
-            held[name] += found[f"{name}_low"] <= getattr(endless, name) <= found[f"{name}_high"]
+            held[name] += found[name].low <= getattr(endless, name) <= found[name].high
     shown = ", ".join(f"{name} {100 * times / STUDIES:.1f} %" for name, times in held.items())
     print(f"\n{pairs} pairs of each of {PROMPTS} prompts, effect {effect:g}: {shown}")
     assert min(held.values()) > 0.92 * STUDIES
@@ -57,7 +56,8 @@ def ranked(rng, judges, prompts, alike):
     drawn = [own @ rng.multinomial(prompts, np.ones(prompts) / prompts, 300).T / prompts for own in right]
     found = rank_correlation("judges", "one", "other", *(own.mean(axis=1) for own in right), *drawn)
     truth = spearmanr(*(own.ravel() for own in skill)).statistic
-    return found.spearman is not None and found.spearman_low - 1e-9 <= truth <= found.spearman_high + 1e-9
+    value, low, high = found.spearman
+    return value is not None and low - 1e-9 <= truth <= high + 1e-9
 
 
 @pytest.mark.parametrize("judges", [4, 10, 24])

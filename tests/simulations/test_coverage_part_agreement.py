@@ -25,7 +25,7 @@ def test_part(prompts, contestants):
         found = part_agreement(ratings_of_games(games), part, Method(rounds=500, seed=seed))
         alarms += bool(found.certain.any())
         held.extend((found.low <= 0) & (found.high >= 0))
-        taus.append(found.tau)
+        taus.append(found.tau.value)
     print(
         f"\n{contestants} contestants, {prompts} prompts: told from chance in {100 * alarms / STUDIES:.1f} % "
         f"of studies, changes hold 0 in {100 * np.mean(held):.1f} %, mean tau {np.mean(taus):.2f}"

@@ -35,15 +35,15 @@ def checked(prompts, seed, ease):
     found = requirements(make_questions(prompt, labels), answers)
     label = found.labels.get("Number")
     return {
-        "DRFR": ends(found.overall, "drfr", ""),
-        "one label": ends(label, "drfr", "") if label else None,
-        "mean over prompts": ends(found.macro, "value", ""),
-        "all met": ends(found.all_met, "value", ""),
+        "DRFR": ends(found.overall, "drfr"),
+        "one label": ends(label, "drfr") if label else None,
+        "mean over prompts": found.macro.estimate,
+        "all met": found.all_met.estimate,
     }
 
 
-def ends(found, name, prefix):
-    return getattr(found, name), getattr(found, f"{prefix}low"), getattr(found, f"{prefix}high")
+def ends(found, name):
+    return getattr(found, name), found.low, found.high
 
 
 def scored(prompts, seed, noise):
@@ -67,11 +67,11 @@ def single(prompts, seed, noise):
     ranked = score_standings(own, "ABCD", rounds=1).rows
     best = next(row for row in ranked if row.contestant == "D")
     return {
-        "mean": ends(score_summary(of[0]), "mean", "mean_"),
-        "difference": ends(score_difference(*of), "value", ""),
-        "standing": ends(best, "rating", ""),
-        "length": ends(score_length(own, length[first]).within_prompt, "slope", ""),
-        "length, alike": ends(score_length(own, length[first]).alike, "slope", ""),
+        "mean": score_summary(of[0]).mean,
+        "difference": score_difference(*of).estimate,
+        "standing": ends(best, "rating"),
+        "length": ends(score_length(own, length[first]).within_prompt, "slope"),
+        "length, alike": ends(score_length(own, length[first]).alike, "slope"),
     }
 
 
@@ -81,8 +81,7 @@ def several(prompts, seed, noise):
     one, other = (scores.only(scores.rater == number) for number in range(2))
     found = score_agreement(one, other, rounds=ROUNDS, seed=seed)
     people = people_agreement(scores, rounds=ROUNDS, seed=seed)
-    of_two = {name: ends(found, name, f"{name}_") for name in MEASURES}
-    return of_two | {"ceiling, pearson": ends(people, "pearson", "pearson_")}
+    return {name: getattr(found, name) for name in MEASURES} | {"ceiling, pearson": people.pearson}
 
 
 @pytest.mark.parametrize(

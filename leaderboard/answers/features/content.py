@@ -160,9 +160,8 @@ class Worth:
             own = (answers.contestant == number) & ~np.isnan(self._value)
             if own.any():
                 mean = mean_over_prompts(self._value[own], answers.prompt[own], self.level)
-                found.append(
-                    {"contestant": name, "n": mean.n, "prompts": mean.prompts, **rounded(mean.named("mean"))}
-                )
+                row = {"contestant": name, "n": mean.n, "prompts": mean.prompts, "mean": mean.estimate}
+                found.append(rounded(row))
         return sorted(found, key=lambda each: (-self.series.direction * each["mean"], each["contestant"]))
 
     def _order(self, label: str, opinions: Opinions, standings: Sequence[Content]) -> Content | None:
@@ -177,7 +176,7 @@ class Worth:
         return {
             "label": label,
             "n": found.n,
-            **rounded({"spearman": found.spearman, "kendall": found.kendall}),
+            **rounded({"spearman": found.spearman.value, "kendall": found.kendall.value}),
             "ratings": rounded({each["contestant"]: strength[each["contestant"]] for each in shared}),
         }
 

@@ -210,17 +210,14 @@ def _prompts(part: Checked, answers: Answers, contestant: str) -> int:
 
 
 def _figures(own: Requirements) -> dict[str, Any]:
-    def shown(rates: Mapping[str, Rate]) -> dict[str, Any]:
-        return {name: rate.as_dict() for name, rate in rates.items()}
-
+    told = own.as_dict()
+    means = {name: getattr(own, name).estimate for name in ("macro", "all_met", "required_met")}
     return {
-        **own.overall.as_dict(),
         "texts": own.texts,
-        **own.macro.named("macro"),
-        **own.all_met.named("all_met"),
-        **own.required_met.named("required_met"),
-        "labels": shown(own.labels),
-        **{kind: shown(rates) for kind, rates in own.groups.items()},
+        "labels": told["labels"],
+        **told["overall"],
+        **told["groups"],
+        **rounded(means),
     }
 
 

@@ -9,8 +9,8 @@ from django.db.models.functions import Cast, Coalesce
 
 from arena.models import Study
 from judging.models import Judge, JudgeCall, Panel
-from leaderboard.stats.clustered_means import Estimate, mean_estimate, share_estimate
-from leaderboard.stats.plain_values import rounded
+from leaderboard.stats.clustered_means import mean_estimate, share_estimate
+from leaderboard.stats.plain_values import UNDEFINED, rounded
 
 PER: Final = 1000
 """Pairs."""
@@ -61,12 +61,9 @@ def spending(study: Study, judges: list[int], level: float = 95.0) -> dict[str, 
     }
     for name in _MEASURED:
         each = mean_estimate(PER * column[name], column["pairs"], level)
-        known = (
-            each.clipped(0.0, np.inf) if name != "cost" or priced else Estimate(each.n, each.prompts, None)
-        )
-        found |= rounded(known.named(name))
+        found[name] = each.clipped(0.0, np.inf).estimate if name != "cost" or priced else UNDEFINED
     share = share_estimate(column["cached"], column["cached"] + column["calls"], level)
-    return found | dict(rounded(share.named("cached_share")))
+    return dict(rounded(found | {"cached_share": share.estimate}))
 
 
 def _by_prompt(study: Study, judges: list[int]) -> Iterator[dict[str, Any]]:

@@ -162,13 +162,13 @@ class TestRepeats:
     def test_by_hand(self):
         found = repeats(*columns(AGAIN))
         assert (found.n, found.prompts) == (4, 3)
-        assert (found.exact, found.same) == (0.25, 0.5)
-        assert found.distance == pytest.approx((0 + 2 / 7 + 1 / 7 + 1) / 4)
-        assert 0 <= found.exact_low < 0.25 < found.exact_high <= 1
-        assert repeats(*columns(AGAIN), band=TieBand(2, 7)).same == 0.5  # 2-4 alike, 7-8 not any more
-        assert repeats(*columns(AGAIN[:3]), band=TieBand(2, 7)).same == 1
+        assert (found.exact.value, found.same.value) == (0.25, 0.5)
+        assert found.distance.value == pytest.approx((0 + 2 / 7 + 1 / 7 + 1) / 4)
+        assert 0 <= found.exact.low < 0.25 < found.exact.high <= 1
+        assert repeats(*columns(AGAIN), band=TieBand(2, 7)).same.value == 0.5  # 2-4 alike, 7-8 not any more
+        assert repeats(*columns(AGAIN[:3]), band=TieBand(2, 7)).same.value == 1
         found = repeats(*columns(ORDERS))
-        assert (found.n, found.exact, found.same, found.distance) == (0, None, None, None)
+        assert (found.n, found.exact.value, found.same.value, found.distance.value) == (0, None, None, None)
 
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1), st.integers(1, 8)), min_size=1))
     def test_against_a_walk_through_the_answers(self, answers):
@@ -181,5 +181,5 @@ class TestRepeats:
         found = repeats(*columns(rows))
         assert found.n == len(apart)
         if apart:
-            assert found.exact == pytest.approx(apart.count(0) / len(apart))
-            assert found.distance == pytest.approx(sum(apart) / len(apart))
+            assert found.exact.value == pytest.approx(apart.count(0) / len(apart))
+            assert found.distance.value == pytest.approx(sum(apart) / len(apart))

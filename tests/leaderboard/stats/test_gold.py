@@ -150,7 +150,7 @@ def test_ties_as_a_class_by_hand():
     assert (left_out.accuracy, left_out.recall) == (pytest.approx(2 / 3), pytest.approx((1 / 2 + 1) / 2))
     assert Judged(gold, said).figures().f1 is None
     found = intervals([Judged(gold, said, Rule(unscored="tie", ties="class"))], 95)
-    assert (found["f1_low"], found["precision_low"]) == (0, 0), "on Fisher's scale of four prompts below 0"
+    assert (found["f1"].low, found["precision"].low) == (0, 0), "on Fisher's scale of four prompts below 0"
     assert is_tied(np.array([[1, 2, 1], [1, 1, 1], [0, 1, 1], [0, 0, 2]])).tolist() == [
         True,
         False,
@@ -212,8 +212,8 @@ def test_intervals_by_hand():
     ends = np.tanh(np.arctanh(2 / 3) + np.array([-reach, reach]))
     found = intervals([own], 95)
     assert own.figures().kappa == pytest.approx(2 / 3)
-    assert (found["kappa_low"], found["kappa_high"]) == pytest.approx(tuple(ends))
-    assert (found["alpha_low"], found["agreement_low"]) == (None, None)
+    assert found["kappa"][1:] == pytest.approx(tuple(ends))
+    assert (found["alpha"].low, found["agreement"].low) == (None, None)
 
 
 @given(judged(), st.integers(1, 4))
@@ -223,7 +223,7 @@ def test_intervals_hold_the_figures_and_copies_in_a_prompt_change_none(own, copi
 
     found, figures = of(own), own.figures()
     for name in (*SHARES, "alpha", "kappa"):
-        number, low, high = getattr(figures, name), found[f"{name}_low"], found[f"{name}_high"]
+        number, (_, low, high) = getattr(figures, name), found[name]
         assert low is None or low - 1e-9 <= number <= high + 1e-9
     n = len(own.gold)
     more = Judged(
@@ -232,10 +232,9 @@ def test_intervals_hold_the_figures_and_copies_in_a_prompt_change_none(own, copi
         own.rule,
         prompt=np.repeat(np.arange(n), copies),
     )
-    kappas = [found[f"kappa_{end}"] for end in ("low", "high")]
-    assert [of(more)[f"kappa_{end}"] for end in ("low", "high")] == pytest.approx(kappas)
+    assert of(more)["kappa"][1:] == pytest.approx(found["kappa"][1:])
     together = of(Judged(own.gold, own.verdicts, own.rule, prompt=np.zeros(n, dtype=int)))
-    assert set(together.values()) == {None}, "one prompt tells nothing about others"
+    assert {each[1:] for each in together.values()} == {(None, None)}, "one prompt tells nothing about others"
 
 
 def test_the_jackknife_of_kappa_is_close_to_resampling_prompts():
@@ -252,5 +251,5 @@ def test_the_jackknife_of_kappa_is_close_to_resampling_prompts():
         figures = Judged(gold[rows], said[:, rows]).figures()
         drawn.append((figures.kappa, figures.alpha))
     low, high = np.percentile(drawn, (2.5, 97.5), axis=0)
-    ends = [[found[f"{name}_{end}"] for name in ("kappa", "alpha")] for end in ("low", "high")]
-    assert np.array(ends) == pytest.approx(np.array([low, high]), abs=0.025)
+    ends = np.array([found[name][1:] for name in ("kappa", "alpha")]).T
+    assert ends == pytest.approx(np.array([low, high]), abs=0.025)

@@ -63,7 +63,7 @@ def test_people_by_hand():
     said = np.array([[1, 1, 0, 1], [1, -1, -1, gap], [-1, -1, -1, gap]])
     found = among_people(said, np.array([1, 1, -1, 1]))
     # Pairs of people that agree: 1 of 3, 1 of 3, 1 of 3; the last instance was rated by one.
-    assert (found.n, found.people, found.agreement) == (3, 3, pytest.approx(1 / 3))
+    assert (found.n, found.people, found.agreement.value) == (3, 3, pytest.approx(1 / 3))
     # 1 1 .5, 1 0 1, 0 0 1
     assert found.accuracy == pytest.approx(5.5 / 9)
     # By instance 2 of 3, 1 of 3, 2.5 of 3; without each in turn 3.5, 4.5 and 3 of 6.
@@ -91,7 +91,13 @@ def test_majority():
 
 def test_of_nobody():
     found = among_people(np.empty((0, 3), dtype=int), np.ones(3, dtype=int))
-    assert (found.n, found.people, found.accuracy, found.agreement, found.alpha) == (0, 0, None, None, None)
+    assert (found.n, found.people, found.accuracy, found.agreement.value, found.alpha.value) == (
+        0,
+        0,
+        None,
+        None,
+        None,
+    )
 
 
 def test_the_mean_over_subsets_has_the_error_of_independent_ones():
@@ -108,6 +114,6 @@ def test_the_mean_over_subsets_has_the_error_of_independent_ones():
 
 def test_the_mean_of_one_subset_is_that_subset():
     said = np.array([[1, 1, 0, 1], [1, -1, -1, 1], [-1, -1, -1, 1]])
-    one, mean = AmongPeople(said, Rule(), np.ones(4, dtype=int)), ("accuracy", "low", "high", "agreement_low")
+    one, mean = AmongPeople(said, Rule(), np.ones(4, dtype=int)), ("accuracy", "low", "high", "agreement")
     figures = one.figures(95)
     assert [mean_of_people([one], 95)[name] for name in mean] == [getattr(figures, name) for name in mean]

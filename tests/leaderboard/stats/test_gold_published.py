@@ -130,8 +130,8 @@ def test_matrix(judged):
     gains = [[0.5, 6.716], [3.5, 7.089], [1.0, 18.657]]
     assert 100 * found.gain == pytest.approx(np.array(gains), abs=6e-4)
     subsets = rank_correlation("judges", *SUBSETS, *accuracy.reshape(24, 2).T)
-    assert (subsets.n, subsets.spearman) == (24, pytest.approx(0.856677, abs=5e-7))
-    assert subsets.kendall == pytest.approx(0.705901, abs=5e-7)
+    assert (subsets.n, subsets.spearman.value) == (24, pytest.approx(0.856677, abs=5e-7))
+    assert subsets.kendall.value == pytest.approx(0.705901, abs=5e-7)
     assert next(found.correlations({name: [at] for at, name in enumerate(SUBSETS)}, [0, 1])) == subsets
 
 

@@ -32,7 +32,7 @@ def test_by_hand():
     found = paired_shares(topics, np.array([one, other]), **SETTING)[0, 1]
     assert (found.pairs, found.prompts, found.only_one, found.only_other) == (12, 12, 5, 1)
     assert (found.one_right, found.other_right) == pytest.approx((9 / 12, 5 / 12))
-    assert found.difference == pytest.approx(4 / 12)
+    assert found.difference.value == pytest.approx(4 / 12)
     # Of six, one or none falls to the one side with the chance (1 + 6) / 64; two-sided 14/64.
     assert found.p == found.p_adjusted == pytest.approx(14 / 64)
 
@@ -80,8 +80,8 @@ def test_it_equals_statsmodels_and_rounds_of_the_bootstrap_in_plain_loops(seed):
             drawn.append(right[a][own].mean() - right[b][own].mean())
         reach = stats.t.ppf(0.975, test.prompts - 1) * np.std(drawn, ddof=1)
         reach *= np.sqrt(test.prompts / (test.prompts - 1))
-        ends = max(-1, test.difference - reach), min(1, test.difference + reach)
-        assert (test.difference_low, test.difference_high) == pytest.approx(ends)
+        ends = max(-1, test.difference.value - reach), min(1, test.difference.value + reach)
+        assert test.difference[1:] == pytest.approx(ends)
     adjusted = multipletests([test.p for test in found.values()], method="holm")[1]
     assert [test.p_adjusted for test in found.values()] == pytest.approx(adjusted)
 
@@ -97,9 +97,9 @@ def test_with_one_pair_of_each_prompt_the_test_is_the_exact_binomial_one(one, ot
 def test_the_order_of_raters_turns_the_sign_and_those_without_a_shared_pair_are_not_compared():
     right = at_random(5, raters=2)
     one, other = (paired_shares(ALL, each, **SETTING)[0, 1] for each in (right, right[::-1]))
-    assert one.difference == pytest.approx(-other.difference)
+    assert one.difference.value == pytest.approx(-other.difference.value)
     assert (one.p, one.only_one) == (other.p, other.only_other)
-    assert one.difference_low == pytest.approx(-other.difference_high)
+    assert one.difference.low == pytest.approx(-other.difference.high)
     apart = np.full((2, 40), np.nan)
     apart[0, 0] = apart[1, 1] = 1.0
     assert paired_shares(ALL, apart, **SETTING) == {}

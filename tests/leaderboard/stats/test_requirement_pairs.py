@@ -67,12 +67,12 @@ def test_fleiss_as_statsmodels():
     assert (found.pairs, found.raters, found.prompts) == (6 * 30, 3, 30)
     order = np.lexsort((labels.rater, labels.prompt, labels.second, labels.first))
     table = labels.label[order].reshape(-1, 3)
-    assert found.fleiss_unmirrored == pytest.approx(fleiss_kappa(aggregate_raters(table)[0]))
+    assert found.fleiss_unmirrored.value == pytest.approx(fleiss_kappa(aggregate_raters(table)[0]))
     both = np.concatenate((table, -table))
-    assert found.fleiss == pytest.approx(fleiss_kappa(aggregate_raters(both)[0]))
-    assert found.fleiss_low < found.fleiss < found.fleiss_high
+    assert found.fleiss.value == pytest.approx(fleiss_kappa(aggregate_raters(both)[0]))
+    assert found.fleiss.low < found.fleiss.value < found.fleiss.high
     alone = label_agreement(labels.only(labels.rater == 0))
-    assert (alone.pairs, alone.fleiss) == (0, None)
+    assert (alone.pairs, alone.fleiss.value) == (0, None)
 
 
 def test_distance_by_hand():
@@ -82,12 +82,12 @@ def test_distance_by_hand():
     assert (own.label.tolist(), gold.label.tolist()) == ([1, 1, -1, -1, 0, 0], [1, 0, 1, 1, -1, 1])
     found = label_distance(own, gold)
     assert (found.n, found.prompts, found.pld) == (6, 2, (1 / 6, 3 / 6, 2 / 6))
-    assert found.wpld == pytest.approx(7 / 6)
-    assert found.wpld_low < 7 / 6 < found.wpld_high <= 2
+    assert found.wpld.value == pytest.approx(7 / 6)
+    assert found.wpld.low < 7 / 6 < found.wpld.high <= 2
     # Pairs without gold are not compared.
     few = label_distance(own, gold.only(gold.second == 1))
     assert (few.n, few.pld) == (2, (0.5, 0, 0.5))
-    assert label_distance(own, gold.only(gold.second == 9)).wpld is None
+    assert label_distance(own, gold.only(gold.second == 9)).wpld.value is None
 
 
 def test_published_distances():
@@ -97,7 +97,7 @@ def test_published_distances():
     own = pair_labels(scored(np.stack((3.0 + label, np.full(1000, 3.0)))[None]))
     found = label_distance(own, gold)
     assert found.pld == (0.516, 0.347, 0.137)
-    assert found.wpld == pytest.approx(0.621)
+    assert found.wpld.value == pytest.approx(0.621)
 
 
 def test_accuracy_and_sources_by_hand():
@@ -142,7 +142,7 @@ def test_renaming_contestants_turns_labels_and_changes_no_number(values, names):
     renamed_own, renamed_gold = (pair_labels(scored(table[[rater]][:, names])) for rater in (0, 1))
     one, other = label_distance(own, gold), label_distance(renamed_own, renamed_gold)
     assert other.as_dict() == one.as_dict()
-    assert label_distance(own, own).wpld == 0
+    assert label_distance(own, own).wpld.value == 0
     both, renamed = (
         label_agreement(pair_labels(scored(each)), rounds=5) for each in (table, table[:, names])
     )

@@ -32,14 +32,14 @@ def icc_by_anova(x, y):
 def test_by_hand():
     # Texts scored 1, 2, 3 and 2, 2, 5: means 2 and 3, products about them 2 + 0 + 1... = 3, squares 2 and 6.
     found = score_agreement(scored([1, 2, 3]), scored([2, 2, 5]), rounds=20)
-    assert (found.texts, found.prompts, found.difference) == (3, 3, -1)
-    assert found.pearson == pytest.approx(3 / np.sqrt(2 * 6))
+    assert (found.texts, found.prompts, found.difference.value) == (3, 3, -1)
+    assert found.pearson.value == pytest.approx(3 / np.sqrt(2 * 6))
     # Ranks 1, 2, 3 and 1.5, 1.5, 3; two pairs in the same order, one tied in y.
-    assert found.spearman == pytest.approx(1.5 / np.sqrt(2 * 1.5))
-    assert found.kendall == pytest.approx(2 / np.sqrt(3 * 2))
+    assert found.spearman.value == pytest.approx(1.5 / np.sqrt(2 * 1.5))
+    assert found.kendall.value == pytest.approx(2 / np.sqrt(3 * 2))
     # Mean squares: texts 7 / 2, raters 3 / 2, rest 1 / 2. Alpha: 6 scores, squared differences 1 + 0 + 4.
-    assert found.icc == pytest.approx((3.5 - 0.5) / (3.5 + 0.5 + 2 * (1.5 - 0.5) / 3))
-    assert found.alpha == pytest.approx(1 - 5 * 5 / (6 * 47 - 15**2))
+    assert found.icc.value == pytest.approx((3.5 - 0.5) / (3.5 + 0.5 + 2 * (1.5 - 0.5) / 3))
+    assert found.alpha.value == pytest.approx(1 - 5 * 5 / (6 * 47 - 15**2))
 
 
 def alpha_of_two(x, y):
@@ -60,9 +60,10 @@ def test_as_scipy_and_krippendorff(whole):
         icc_by_anova(x, y),
         alpha_of_two(x, y),
     ]
-    assert [getattr(found, name) for name in MEASURES] == pytest.approx(expected)
+    assert [getattr(found, name).value for name in MEASURES] == pytest.approx(expected)
     for name in MEASURES:
-        assert getattr(found, f"{name}_low") < getattr(found, name) < getattr(found, f"{name}_high")
+        value, low, high = getattr(found, name)
+        assert low < value < high
 
 
 def test_people_by_hand():
@@ -72,10 +73,10 @@ def test_people_by_hand():
     )
     assert (found.people, found.texts, found.prompts, found.entries) == (3, 2, 2, 5)
     own, others = [1, 2, 3, 4, 4], [2.5, 2, 1.5, 4, 4]
-    assert found.pearson == pytest.approx(stats.pearsonr(own, others).statistic)
-    assert found.kendall == pytest.approx(stats.kendalltau(own, others).statistic)
+    assert found.pearson.value == pytest.approx(stats.pearsonr(own, others).statistic)
+    assert found.kendall.value == pytest.approx(stats.kendalltau(own, others).statistic)
     table = [[1, 4, 9], [2, 4, NAN], [3, NAN, NAN]]
-    assert found.alpha == pytest.approx(krippendorff.alpha(table, level_of_measurement="interval"))
+    assert found.alpha.value == pytest.approx(krippendorff.alpha(table, level_of_measurement="interval"))
 
 
 def test_several_scores_of_a_text_count_as_their_mean():
@@ -91,9 +92,9 @@ def test_turns_are_texts_if_nobody_scored_whole_answers():
     one, other = scored([1, 3, 5, 7], **turns), scored([2, 2, 9, 4], **turns)
     found = score_agreement(one, other, rounds=20)
     assert (found.texts, found.prompts) == (4, 2)
-    assert found.pearson == pytest.approx(stats.pearsonr([1, 3, 5, 7], [2, 2, 9, 4]).statistic)
+    assert found.pearson.value == pytest.approx(stats.pearsonr([1, 3, 5, 7], [2, 2, 9, 4]).statistic)
     whole = score_agreement(one, scored([3, 4]), rounds=20)
-    assert (whole.texts, whole.difference) == (2, pytest.approx((2 - 3 + 6 - 4) / 2))
+    assert (whole.texts, whole.difference.value) == (2, pytest.approx((2 - 3 + 6 - 4) / 2))
     rater = np.repeat([0, 1], 4)
     both = {name: np.tile(own, 2) for name, own in turns.items()}
     people = people_agreement(scored([1, 3, 5, 7, 2, 2, 9, 4], rater=rater, **both), rounds=20)
@@ -110,7 +111,7 @@ def test_turns_are_texts_if_nobody_scored_whole_answers():
 )
 def test_no_coefficients(one, other, reason):
     found = score_agreement(scored(one), scored(other))
-    assert (found.reason, found.pearson, found.as_dict()["alpha_low"]) == (reason, None, None)
+    assert (found.reason, found.pearson.value, found.as_dict()["alpha_low"]) == (reason, None, None)
     nobody = people_agreement(scored(one))
     assert (nobody.texts, nobody.reason) == (0, "fewer than 3 answers scored by two raters")
 
@@ -123,7 +124,7 @@ def test_intervals_take_prompts_as_units():
     many = score_agreement(
         scored(np.tile(x, 10), prompt, contestant), scored(np.tile(y, 10), prompt, contestant), rounds=50
     )
-    assert (many.pearson_low, many.kendall_high) == pytest.approx((few.pearson_low, few.kendall_high))
+    assert (many.pearson.low, many.kendall.high) == pytest.approx((few.pearson.low, few.kendall.high))
 
 
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=3, max_size=20))
@@ -133,8 +134,8 @@ def test_renaming_raters_and_moving_or_stretching_the_scale(rows):
     turned = score_agreement(scored(y), scored(x), rounds=10)
     moved = score_agreement(scored(3 * x - 2, highest=28), scored(3 * y - 2, highest=28), rounds=10)
     for name in MEASURES:
-        own, others = getattr(found, name), (getattr(turned, name), getattr(moved, name))
-        assert others == (own, own) if own is None else others == pytest.approx((own, own), abs=1e-9)
+        own, *others = (getattr(each, name).value for each in (found, turned, moved))
+        assert others == [own, own] if own is None else others == pytest.approx([own, own], abs=1e-9)
 
 
 def test_published_scores(judge_data):
@@ -150,7 +151,7 @@ def test_published_scores(judge_data):
 
     def agreement(own):
         found = score_agreement(own.only(own.rater == 0), own.only(own.rater == 1), rounds=20)
-        return found.texts, found.pearson, found.spearman, found.kendall
+        return found.texts, found.pearson.value, found.spearman.value, found.kendall.value
 
     published = (6133, 0.855789, 0.838188, 0.743526), (1021, 0.887550, 0.890099, 0.793725)
     assert agreement(scores) == pytest.approx(published[0], abs=5e-7)

@@ -25,12 +25,12 @@ def scored(value, prompt=None, contestant=0, rater=0, lowest=1, highest=5):
 
 def test_summary_by_hand():
     found = score_summary(scored([1, 3, 5, NAN, 5, 4], [0, 0, 1, 1, 2, 2]))
-    assert (found.n, found.prompts, found.unscored, found.mean) == (5, 3, 1, 3.6)
+    assert (found.n, found.prompts, found.unscored, found.mean.value) == (5, 3, 1, 3.6)
     # Without each prompt in turn: 14 / 3, 13 / 4, 9 / 3.
     left_out = np.array([14 / 3, 13 / 4, 3])
     error = np.sqrt(2 / 3 * ((left_out - left_out.mean()) ** 2).sum())
     low, high = stats.t.interval(0.95, 2, 3.6, error)
-    assert (found.mean_low, found.mean_high) == pytest.approx((max(1, low), min(5, high)))
+    assert found.mean[1:] == pytest.approx((max(1, low), min(5, high)))
     assert found.sd == pytest.approx(np.std([1, 3, 5, 5, 4], ddof=1))
     assert found.edges == (0.5, 1.5, 2.5, 3.5, 4.5, 5.5)
     assert found.counts == (1, 0, 1, 1, 2)
@@ -38,7 +38,7 @@ def test_summary_by_hand():
     assert (len(expected.edges), expected.edges[0], expected.edges[-1]) == (BINS + 1, 1, 5)
     assert sum(expected.counts) == 3
     nothing = score_summary(scored([NAN]))
-    assert (nothing.n, nothing.unscored, nothing.mean, nothing.sd) == (0, 1, None, None)
+    assert (nothing.n, nothing.unscored, nothing.mean.value, nothing.sd) == (0, 1, None, None)
     assert nothing.as_dict()["counts"] == [0] * 5
 
 
