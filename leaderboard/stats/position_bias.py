@@ -15,7 +15,7 @@ from leaderboard.stats.clustered_means import mean_estimate, prompt_numbers, sha
 from leaderboard.stats.descriptive import on_scale
 from leaderboard.stats.intervals import student_reach
 from leaderboard.stats.newton import Likelihood, climb
-from leaderboard.stats.plain_values import Result
+from leaderboard.stats.plain_values import UNDEFINED, Estimate, Result
 from leaderboard.stats.ratings import Ratings
 
 # Without position bias rating r is as frequent as its mirror image n + 1 - r, which Bowker's statistic
@@ -119,9 +119,7 @@ class PlaceWorth(Result):
     points: float | None  # Elo points; below 0 it is better to stand first
     low: float | None
     high: float | None
-    noise: float | None  # deviation of the rater's error in one comparison, in points
-    noise_low: float | None
-    noise_high: float | None
+    noise: Estimate  # deviation of the rater's error in one comparison, in points
     reason: str | None  # why a number is missing
 
 
@@ -149,15 +147,15 @@ def place_worth(ratings: Ratings, level: float = 95.0) -> PlaceWorth:
         return _unknown(n, prompts, "the ratings vary too little to tell bias from noise")
     if prompts < 2:
         why = "no interval: one prompt only"
-        return PlaceWorth(n, prompts, worth, None, None, noise, None, None, why)
+        return PlaceWorth(n, prompts, worth, None, None, Estimate(noise), why)
     far = student_reach(prompts, level) * POINTS_PER_UNIT
     of_worth, of_noise = (far * each for each in model.errors(place, prompt))
-    ends = (worth - of_worth, worth + of_worth), (max(0.0, noise - of_noise), noise + of_noise)
-    return PlaceWorth(n, prompts, worth, *ends[0], noise, *ends[1], None)
+    of_errors = Estimate(noise, max(0.0, noise - of_noise), noise + of_noise)
+    return PlaceWorth(n, prompts, worth, worth - of_worth, worth + of_worth, of_errors, None)
 
 
 def _unknown(n: int, prompts: int, reason: str) -> PlaceWorth:
-    return PlaceWorth(n, prompts, None, None, None, None, None, None, reason)
+    return PlaceWorth(n, prompts, None, None, None, UNDEFINED, reason)
 
 
 def _unknowable(ratings: Ratings) -> str | None:

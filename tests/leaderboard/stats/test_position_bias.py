@@ -146,7 +146,7 @@ class TestTheInstrument:
         found = place_worth(of_simulated_judge(bias, noise, points=points))
         assert found.low <= bias <= found.high
         assert found.high - found.low < noise  # it says something
-        assert found.noise == pytest.approx(noise, rel=0.25)
+        assert found.noise.value == pytest.approx(noise, rel=0.25)
 
     def test_one_order_tells_it_too_and_more_noise_does_not_move_it(self):
         found = place_worth(of_simulated_judge(80, 200, both=False))
@@ -169,7 +169,7 @@ def test_intervals_hold_bias_and_noise_as_often_as_they_say():
         seen = strength[second] - strength[first] + 90 + rng.normal(0, 200, 120)
         rating = np.searchsorted(cuts(8)[1:-1], seen) + 1
         found = place_worth(make_ratings(first, second, rating, 8, 3, prompt=np.repeat(np.arange(30), 4)))
-        held.append((found.low <= 90 <= found.high, found.noise_low <= 200 <= found.noise_high))
+        held.append((found.low <= 90 <= found.high, found.noise.low <= 200 <= found.noise.high))
     of_bias, of_noise = np.mean(held, axis=0)
     assert of_bias > 0.9
     assert of_noise > 0.87
@@ -191,7 +191,7 @@ class TestByHand:
         first, second = [0, 1] * 100, [1, 0] * 100
         rating = np.repeat([1, 2, 3], [12, 58, 30]).repeat(2)
         found = place_worth(make_ratings(first, second, rating, 3, 2, prompt=np.arange(200)))
-        assert found.noise == pytest.approx(noise, rel=1e-4)
+        assert found.noise.value == pytest.approx(noise, rel=1e-4)
         assert found.points == pytest.approx(cut - noise * high, rel=1e-4)
         assert found.n == found.prompts == 200
 
@@ -237,13 +237,13 @@ def test_against_a_general_search_and_a_numerical_sandwich():
     place, covariance = slow_fit(ratings)
     found = place_worth(ratings)
     assert found.points == pytest.approx(place[0], abs=0.05)
-    assert found.noise == pytest.approx(math.exp(place[1]), rel=1e-3)
+    assert found.noise.value == pytest.approx(math.exp(place[1]), rel=1e-3)
     reach = t.ppf(0.975, 24) * math.sqrt(covariance[0, 0])
     assert found.high - found.points == pytest.approx(reach, rel=1e-2)
     # The slow search has the logarithm of sigma.
-    of_noise = t.ppf(0.975, 24) * math.sqrt(covariance[1, 1]) * found.noise
-    assert found.noise_high - found.noise == pytest.approx(of_noise, rel=1e-2)
-    assert found.noise - found.noise_low == pytest.approx(of_noise, rel=1e-2)
+    of_noise = t.ppf(0.975, 24) * math.sqrt(covariance[1, 1]) * found.noise.value
+    assert found.noise.high - found.noise.value == pytest.approx(of_noise, rel=1e-2)
+    assert found.noise.value - found.noise.low == pytest.approx(of_noise, rel=1e-2)
 
 
 @settings(max_examples=15)
@@ -254,7 +254,7 @@ def test_turned_round_it_changes_its_sign_and_names_and_order_do_not_matter(seed
     one, other = place_worth(ratings), place_worth(turned)
     assert one.points == pytest.approx(-other.points, abs=1e-4)
     assert one.low == pytest.approx(-other.high, abs=1e-4)
-    assert one.noise == pytest.approx(other.noise, rel=1e-6)
+    assert one.noise.value == pytest.approx(other.noise.value, rel=1e-6)
     rng = np.random.default_rng(seed)
     order, names = rng.permutation(len(ratings)), rng.permutation(4)
     mixed = make_ratings(
