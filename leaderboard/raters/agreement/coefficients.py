@@ -40,6 +40,7 @@ from leaderboard.stats.correlation import (
     shared_entries,
 )
 from leaderboard.stats.kappa import kappa_measure
+from leaderboard.stats.plain_values import rounded
 from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.verdicts import TieBand
 
@@ -379,11 +380,7 @@ def _rows(arranged: Arranged, found: Estimates, names: tuple[str, ...], chosen: 
         {
             "category": arranged.topics.rows[i],
             "prompts": int(found.prompts[i]),
-            **{
-                f"{name}{end}": _rounded(values[i, j])
-                for end, values in (("", found.value), ("_low", found.low), ("_high", found.high))
-                for j, name in enumerate(names)
-            },
+            **rounded(dict(zip(names, found.row(i), strict=True))),
             **{f"{name}_alike": True for j, name in enumerate(names) if _is_alike(found, i, j)},
         }
         for i in chosen
@@ -400,7 +397,3 @@ def _reason(row: dict[str, Any], name: str, undefined: str) -> str | None:
     if row[f"{name}_low"] is not None:
         return None
     return "no interval: " + ("one prompt only" if row["prompts"] < 2 else "every resample gives the same")
-
-
-def _rounded(value: float) -> float | None:
-    return None if math.isnan(value) else round(float(value), 6) + 0.0

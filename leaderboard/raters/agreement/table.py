@@ -490,7 +490,7 @@ def _measured(content: Content) -> Iterator[Content]:
         if row := content.get(part):
             yield {
                 "measure": label,
-                **{f"value{end}": row.get(f"{name}{end}") for end in ("", "_low", "_high")},
+                "value": Estimate.of(row, name),
                 "unmirrored": row.get(f"{name}_unmirrored"),
                 "n": row["fleiss_pairs"] if name == "fleiss" else row.get("pairs", row.get("n")),
                 "note": row["reason"] if row[name] is None else "",

@@ -30,7 +30,7 @@ from leaderboard.stats.correlation import shared_entries
 from leaderboard.stats.crosstabs import confusion, scatters
 from leaderboard.stats.kappa import every_two
 from leaderboard.stats.paired_shares import paired_shares
-from leaderboard.stats.plain_values import rounded
+from leaderboard.stats.plain_values import Estimate, rounded
 from leaderboard.stats.ranking_method import Method
 
 FORM: Final = 1
@@ -242,9 +242,8 @@ def _members(arranged: Arranged, kind: Kind, everybody: Sequence[Choice], method
         "pairs": common[one, other][chosen].astype(int).tolist(),
         "prompts": prompts.astype(int).tolist(),
         **{
-            f"{name}{end}": values.tolist()
-            for end, found in (("", value), ("_low", low), ("_high", high))
-            for name, values in zip(names, found, strict=True)
+            name: [Estimate(*each) for each in ends.T.tolist()]
+            for name, ends in zip(names, np.stack((value, low, high), axis=1), strict=True)
         },
         "kappa_alike": is_alike(value[0], rounds[0]).tolist(),
     }
