@@ -23,6 +23,7 @@ from leaderboard.pages.page import Panel
 from leaderboard.pages.rater_kinds.choices import choices, ending
 from leaderboard.pages.rater_kinds.flags import kin_sentences
 from leaderboard.pages.switches import Switch
+from leaderboard.pages.units import Estimate
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.contents import Found, computed
 from leaderboard.snapshots.settings import PEOPLE, Scope
@@ -177,9 +178,7 @@ class Measured:
     """A model's figure with its interval, in numbers of the axis and as texts, and further cells."""
 
     name: str
-    value: float | None
-    low: float | None
-    high: float | None
+    found: Estimate
     shown: str
     ends: str
     cells: tuple[str, ...]
@@ -317,7 +316,7 @@ class TextsPage(AnswersPage):
     @cached_property
     def axis(self) -> Axis | None:
         found = self.measured() if self.found else ()
-        ends = (end for each in found for end in (each.low, each.value, each.high))
+        ends = (end for each in found for end in each.found)
         return Axis.around((end for end in ends if end is not None), least=self.least_room)
 
     @property
@@ -326,9 +325,7 @@ class TextsPage(AnswersPage):
 
 
 def _dots(axis: Axis | None, own: Measured) -> SafeString:
-    if axis is None or own.value is None:
-        return mark_safe("")
-    return mark_safe(axis.row(own.value, own.low, own.high))  # noqa: S308 - numbers alone
+    return mark_safe(axis.row(*own.found) if axis else "")  # noqa: S308 - numbers alone
 
 
 def find(snapshot: Snapshot, kind: str, asked: AskedOfAnswers) -> Found:

@@ -32,7 +32,7 @@ from leaderboard.pages.page import Panel, step
 from leaderboard.pages.rater_kinds.choices import choices, ending
 from leaderboard.pages.switches import Switch
 from leaderboard.pages.table import DataTable
-from leaderboard.pages.units import SHARE
+from leaderboard.pages.units import SHARE, Estimate
 from leaderboard.pages.wording import verb
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import UnknownSettingError
@@ -186,14 +186,9 @@ class RequirementsPage(TextsPage):
 
     def measured(self) -> Iterator[Measured]:
         for each in (self.found or {})["contestants"]:
-            share, low, high = (
-                None if each[name] is None else 100 * each[name] for name in ("drfr", "low", "high")
-            )
             yield Measured(
                 each["contestant"],
-                share,
-                low,
-                high,
+                Estimate.bare(each, "drfr").times(100),
                 percent(each["drfr"]),
                 percent_range(each["low"], each["high"]),
                 (

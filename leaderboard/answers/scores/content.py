@@ -20,7 +20,7 @@ from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.reading import Choice
 from leaderboard.snapshots.settings import PEOPLE
 from leaderboard.stats.bootstrap import ROUNDS
-from leaderboard.stats.plain_values import rounded
+from leaderboard.stats.plain_values import Estimate, rounded
 from leaderboard.stats.pointwise_standings import PointwiseStandings, score_standings
 from leaderboard.stats.ranking_method import Method
 from leaderboard.stats.score_agreement import people_agreement, score_agreement
@@ -132,7 +132,7 @@ class Scored:
         for row in self.standings(choice).rows:
             own = scores.only(scores.contestant == place[row.contestant])
             # As of means, there is no interval where all prompts say the same.
-            low, high = (row.low, row.high) if _differ(row.low, row.high) else (None, None)
+            ends = (row.low, row.high) if _differ(row.low, row.high) else ()
             if len(own):
                 summary = score_summary(own, self.method.interval).as_dict()
                 del summary["edges"]
@@ -140,9 +140,7 @@ class Scored:
                     {
                         "contestant": row.contestant,
                         **rounded({name: getattr(row, name) for name in _OF_STANDINGS}),
-                        "above_average": rounded(row.rating),
-                        "above_average_low": rounded(low),
-                        "above_average_high": rounded(high),
+                        **rounded({"above_average": Estimate(row.rating, *ends)}),
                         **summary,
                     }
                 )

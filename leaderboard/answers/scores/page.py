@@ -21,10 +21,11 @@ from leaderboard.answers.table import beside_table, order_sentence
 from leaderboard.models import Snapshot
 from leaderboard.pages.columns import Column
 from leaderboard.pages.figure import MOST_SERIES
-from leaderboard.pages.format import NONE, counted, number_range, signed
+from leaderboard.pages.format import NONE, counted, number_range
 from leaderboard.pages.page import Panel, step
 from leaderboard.pages.rater_kinds.choices import choices
 from leaderboard.pages.switches import Switch
+from leaderboard.pages.units import COEFFICIENT, Estimate
 from leaderboard.snapshots.canonical import Content
 
 OWN: Final = "Text score above the average model"
@@ -107,17 +108,14 @@ class ScoresPage(TextsPage):
         component = Counter(each["component"] for each in (self.found or {})["contestants"])
         for each in (self.found or {})["contestants"]:
             alone = component[each["component"]] == 1  # nobody's average is its own
-            above = each["above_average"]
-            ends = number_range(each["above_average_low"], each["above_average_high"])
+            above, mean = Estimate.of(each, "above_average"), Estimate.of(each, "mean")
             yield Measured(
                 each["contestant"],
-                each["mean"],
-                each["mean_low"],
-                each["mean_high"],
-                table.points(each["mean"]),
-                number_range(each["mean_low"], each["mean_high"]),
+                mean,
+                table.points(mean.value),
+                number_range(mean.low, mean.high),
                 (
-                    NONE if above is None or alone else f"{signed(above)}{f' ({ends})' if ends else ''}",
+                    NONE if alone else COEFFICIENT.told(above),
                     table.points(each["sd"]),
                     f"{each['n']:,}",
                     *([f"{each['unscored']:,}"] if self._has_gaps else []),
