@@ -113,7 +113,7 @@ def strength(found: Estimate, word: str) -> str:
     """What ends a sentence about a correlation: its ``word``, if its interval leaves out 0."""
     if found.low is None or found.high is None:
         return "."
-    return f": {word}." if found.side else ", which may be chance."
+    return f": {word}." if found.side() else ", which may be chance."
 
 
 def correlation(found: Content) -> str:

@@ -113,8 +113,7 @@ class Driver:
     @property
     def tells(self) -> bool:
         """Whether the interval of the difference leaves 0 out."""
-        low, high = self.apart["low"], self.apart["high"]
-        return low is not None and (low > 0 or high < 0)
+        return bool(Estimate.bare(self.apart).side())
 
     def sentence(self, first: str, level: float) -> str:
         """What moves the result, where it does."""

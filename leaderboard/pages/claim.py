@@ -11,12 +11,11 @@ from enum import Enum
 from typing import Any, Final
 
 from leaderboard.pages.format import counted, number_range, signed
+from leaderboard.pages.units import Estimate
 from leaderboard.pages.wording import FEWEST_PAIRS, agreement_word, verb
 
 FEWEST_ALIKE: Final = 6
 """Prompts that are enough where all resamples give the same: with five a sign test has p = 2 / 2⁵ > 0.05."""
-
-Ends = tuple[float, float]
 
 
 class Claim(Enum):
@@ -38,26 +37,23 @@ def claim(row: Mapping[str, Any] | None, name: str = "pearson") -> Claim:
         return Claim.EMPTY
     if pairs < FEWEST_PAIRS:
         return Claim.TOO_FEW
-    if row.get(name) is None:
+    found = estimate(row, name)
+    if found.value is None:
         return Claim.UNDEFINED
-    between = ends(row, name)
-    if between is None:
+    if found.low is None:
         return Claim.NO_INTERVAL
-    low, high = between
-    return Claim.AGREES if low > 0 else Claim.CONTRADICTS if high < 0 else Claim.NOT_SHOWN
+    return {1: Claim.AGREES, 0: Claim.NOT_SHOWN, -1: Claim.CONTRADICTS}[found.side()]
 
 
 def pairs_of(row: Mapping[str, Any] | None) -> int:
     return int(row.get("pairs", row.get("n", 0))) if row else 0
 
 
-def ends(row: Mapping[str, Any], name: str) -> Ends | None:
-    """The interval; that value alone where every resample has it, and prompts are enough."""
-    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
-    if low is not None and high is not None:
-        return low, high
+def estimate(row: Mapping[str, Any], name: str) -> Estimate:
+    """A coefficient; its value at both ends where every resample has it, and prompts are enough."""
+    found = Estimate.of(row, name)
     alike = row.get(f"{name}_alike") and row["prompts"] >= FEWEST_ALIKE
-    return (row[name], row[name]) if alike else None
+    return Estimate(*[found.value] * 3) if found.low is None and alike else found
 
 
 def said(found: Claim, who: str, whom: str, number: int) -> str:
@@ -106,7 +102,7 @@ _MIDDLE: Final = "every pair the middle of the scale, so nothing shows whether t
 
 def measured(row: Mapping[str, Any], name: str = "pearson", called: str = "r") -> str:
     """As "r 0.23, interval −0.16 to 0.56"."""
-    between = number_range(row.get(f"{name}_low"), row.get(f"{name}_high"))
+    between = number_range(*Estimate.of(row, name)[1:])
     return f"{called}\u00a0{signed(row[name])}{f', interval {between}' if between else ''}"
 
 

@@ -92,13 +92,6 @@ def some_judges(some: Sequence[str], everybody: int, panels: Sequence[str] = ())
     return some[0] if len(some) == 1 else f"{number_word(len(some))} of {number_word(everybody)} judges"
 
 
-def clear_side(low: float | None, high: float | None) -> int:
-    """1 where the interval of a share lies above a half, -1 below, 0 where it holds a half or is unknown."""
-    if low is None or high is None or low <= 0.5 <= high:
-        return 0
-    return 1 if low > 0.5 else -1
-
-
 def share_of(side: int, share: float) -> float:
     """The share of the side that is named, from the share of the first (or longer)."""
     return share if side > 0 else 1 - share

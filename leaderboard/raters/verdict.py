@@ -7,7 +7,6 @@ from leaderboard.pages.claim import Claim, claim, measured, people_said, said, u
 from leaderboard.pages.format import signed, whole_percent
 from leaderboard.pages.wording import (
     FEWEST_PAIRS,
-    clear_side,
     enumerated,
     number_word,
     paragraph,
@@ -15,10 +14,9 @@ from leaderboard.pages.wording import (
     some_judges,
     verb,
 )
+from leaderboard.raters.bias.table import longer_wins
 from leaderboard.raters.table import Kind
-
-Leaning = tuple[float, float | None, float | None]
-"""A share and its interval."""
+from leaderboard.stats.plain_values import UNDEFINED, Estimate
 
 Shares = Sequence[tuple[Kind, float]]
 
@@ -42,11 +40,11 @@ def of_one(kind: Kind) -> str:
 
 def _own_preferences(kind: Kind, who: str, number: int) -> Iterator[str]:
     leanings = [(lean(kind), words, what) for lean, words, what in _LEANINGS]
-    known = [each for each in leanings if each[0][1] is not None]
+    known = [each for each in leanings if each[0].low is not None]
     found = [
-        _preferred(words, side, [(kind, share)])
-        for (share, low, high), words, _ in known
-        if (side := clear_side(low, high))
+        _preferred(words, side, [(kind, share.value or 0.0)])
+        for share, words, _ in known
+        if (side := share.side(0.5))
     ]
     if found:
         yield f"{who} {verb('prefer', number)} {enumerated(found)}"
@@ -68,16 +66,13 @@ def _agreement(kind: Kind) -> Iterator[str]:
     yield f"{told} ({measured(row)}{beside})" if told else unsaid(found, kind.label, "people", row)
 
 
-def _place(kind: Kind) -> Leaning:
-    main = kind.shown[0] if kind.shown else None
-    at = main.position if main and not main.one_order else {}
-    share = main.share_first if main else None
-    return share or 0.0, at.get("share_first_low"), at.get("share_first_high")
+def _place(kind: Kind) -> Estimate:
+    main = kind.main
+    return main.first if main and not main.one_order else UNDEFINED
 
 
-def _length(kind: Kind) -> Leaning:
-    own = kind.longer
-    return own.get("longer_wins") or 0.0, own.get("longer_low"), own.get("longer_high")
+def _length(kind: Kind) -> Estimate:
+    return longer_wins(kind.longer)
 
 
 _LEANINGS: Final = (
@@ -92,16 +87,16 @@ def _preferred(what: tuple[str, str, str], side: int, some: Shares) -> str:
 
 
 def _preferences(
-    kinds: Sequence[Kind], lean: Callable[[Kind], Leaning], what: tuple[str, str, str], nothing: str
+    kinds: Sequence[Kind], lean: Callable[[Kind], Estimate], what: tuple[str, str, str], nothing: str
 ) -> Iterator[str]:
-    leanings = [(kind, *lean(kind)) for kind in kinds]
+    leanings = [(kind, lean(kind)) for kind in kinds]
     parts = []
     for side in (1, -1):
-        some = [(kind, share) for kind, share, low, high in leanings if clear_side(low, high) == side]
+        some = [(kind, share.value or 0.0) for kind, share in leanings if share.side(0.5) == side]
         if some:
             which = _preferred(what, side, some)
             parts.append(f"{_named(some, kinds)} {verb('prefer', _number(some))} {which}")
-    if any(low is not None for _, _, low, _ in leanings):
+    if any(share.low is not None for _, share in leanings):
         yield "; ".join(parts) or f"nothing shows that a rater prefers {nothing}"
 
 

@@ -25,12 +25,11 @@ class Estimate(NamedTuple):
         """Read what contents keep under KEY, low and high."""
         return cls(*map((found or {}).get, (key, "low", "high")))
 
-    @property
-    def side(self) -> int:
-        """1 where its interval lies above 0, -1 below, 0 where it holds 0 or is not known."""
-        if self.low is None or self.high is None or self.low <= 0 <= self.high:
+    def side(self, middle: float = 0.0) -> int:
+        """1 where its interval lies above the middle, -1 below, 0 where it holds it or is not known."""
+        if self.low is None or self.high is None or self.low <= middle <= self.high:
             return 0
-        return 1 if self.low > 0 else -1
+        return 1 if self.low > middle else -1
 
     def times(self, scale: float) -> Self:
         return type(self)(*(None if each is None else scale * each for each in self))

@@ -126,8 +126,7 @@ def expected(content: Content) -> Iterator[str]:
 
 
 def _is_against(own: Content, *, better: bool) -> bool:
-    low, high = own["spearman_low"], own["spearman_high"]
-    return low is not None and bool(high < 0 if better else low > 0)
+    return Estimate.of(own, "spearman").side() == (-1 if better else 1)
 
 
 _CORRELATION: Final[Sequence[Column[Content]]] = (

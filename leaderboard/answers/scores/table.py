@@ -230,8 +230,8 @@ def drift_table(content: Content) -> DataTable:
 
 def slope_sentence(found: list[tuple[str, Content]], more: str, less: str) -> str:
     """Whose slopes are clearly above or below zero."""
-    up = [label for label, own in found if own["low"] is not None and own["low"] > 0]
-    down = [label for label, own in found if own["high"] is not None and own["high"] < 0]
+    up = [label for label, own in found if Estimate.bare(own, "slope").side() > 0]
+    down = [label for label, own in found if Estimate.bare(own, "slope").side() < 0]
     raters = "kinds of raters"
     told = [f"{words} {some_models(each, raters)}." for each, words in ((up, more), (down, less)) if each]
     return " ".join(told) or "No effect is clear."

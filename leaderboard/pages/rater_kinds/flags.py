@@ -12,6 +12,7 @@ from arena.models import Study
 from leaderboard.models import Snapshot
 from leaderboard.pages.format import counted, in_points, number
 from leaderboard.pages.rater_kinds.families import Kin, kin_of, named, warning
+from leaderboard.stats.plain_values import Estimate
 
 Kind = Literal["competes", "family", "unscored", "self-preference"]
 
@@ -94,8 +95,7 @@ def preference_sentence(label: str, measured: Mapping[str, Any]) -> str:
 
 
 def _may_be_chance(measured: Mapping[str, Any]) -> bool:
-    low, high = measured["low"], measured["high"]
-    return low is None or low <= 0 <= high
+    return not Estimate.bare(measured, "difference").side()
 
 
 def _signed(preference: float) -> str:

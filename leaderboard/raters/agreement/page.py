@@ -26,6 +26,7 @@ from leaderboard.pages.rater_kinds.choices import (
 )
 from leaderboard.pages.rater_kinds.flags import flag_sentences
 from leaderboard.pages.switches import Switch
+from leaderboard.pages.units import COEFFICIENT, Estimate
 from leaderboard.pages.wording import FEWEST_PAIRS, enumerated
 from leaderboard.raters.agreement.figure import correlations, kinds_map
 from leaderboard.raters.agreement.table import (
@@ -152,19 +153,16 @@ class AgreementPage(AboutRaters):
         """To tenths around the intervals, on the scale of a correlation; all of it where there are none."""
         if not self.has_intervals:
             return Axis(-1.0, 1.0)
-        spans = [self._span(row) for _, row in self.rows]
-        low = floor(10 * min(low for low, _ in spans) - 0.5) / 10
-        high = ceil(10 * max(high for _, high in spans) + 0.5) / 10
+        ends = [end for _, row in self.rows for end in self._found(row) if end is not None]
+        low, high = floor(10 * min(ends) - 0.5) / 10, ceil(10 * max(ends) + 0.5) / 10
         return Axis(max(low, -1.0), min(high, 1.0))
 
     @cached_property
     def has_intervals(self) -> bool:
-        return any(row.get(f"{self.view.coefficient}_low") is not None for _, row in self.rows)
+        return any(self._found(row).low is not None for _, row in self.rows)
 
-    def _span(self, row: Content) -> tuple[float, float]:
-        name = self.view.coefficient
-        low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
-        return (row[name], row[name]) if low is None or high is None else (low, high)
+    def _found(self, row: Content, of: str = "") -> Estimate:
+        return Estimate.of(row, f"{self.view.coefficient}{of}")
 
     @property
     def axis_drawing(self) -> SafeString:
@@ -173,19 +171,17 @@ class AgreementPage(AboutRaters):
     @property
     def lines(self) -> Iterator[Line]:
         labels = dict(self.kinds)
-        name = self.view.coefficient
-        apart = f"{name}_difference"
         for one, row in self.rows:
-            value, low, high = row[name], row.get(f"{name}_low"), row.get(f"{name}_high")
+            found, apart = self._found(row), self._found(row, "_difference")
             yield Line(
                 "People with each other" if one == PEOPLE else labels[one],
                 reverse("study-rater", args=[self.study.slug, one]) + self.view.shared,
-                signed(value),
-                number_range(low, high),
-                "" if row.get(apart) is None else signed(row[apart]),
-                number_range(row.get(f"{apart}_low"), row.get(f"{apart}_high")),
+                COEFFICIENT.text(found.value),
+                number_range(*found[1:]),
+                "" if apart.value is None else signed(apart.value),
+                number_range(*apart[1:]),
                 row["n"],
-                mark_safe(self.axis.row(value, low, high)),  # noqa: S308 - numbers alone
+                mark_safe(self.axis.row(*found)),  # noqa: S308 - numbers alone
             )
 
     @property

@@ -197,7 +197,7 @@ def _beside_people(row: Content, coefficient: str, level: float) -> str:
     return (
         f" Its {COEFFICIENTS[coefficient]} with the others is {signed(own)}, a person’s {signed(people)}. "
         f"The difference of {COEFFICIENT.told_at(level, apart)} "
-        f"{'is more than chance explains' if apart.side else 'may be chance'}."
+        f"{'is more than chance explains' if apart.side() else 'may be chance'}."
     )
 
 
@@ -380,7 +380,7 @@ def difference_sentence(content: Content) -> str:
     if row is None:
         return ""
     apart = Estimate.of(row, "difference")
-    certain = row["p_adjusted"] < _LEVEL and apart.side
+    certain = row["p_adjusted"] < _LEVEL and apart.side()
     chance = "is more than chance explains" if certain else "may be chance"
     return (
         f"Over {counted(row['pairs'], 'pair')} that people rated too, {row['one']} has people’s verdict in "

@@ -20,7 +20,6 @@ import numpy as np
 from leaderboard.pages.claim import Claim, claim, measured, pairs_of, people_said, said, unsaid
 from leaderboard.pages.format import counted, signed, whole_percent
 from leaderboard.pages.wording import (
-    clear_side,
     judge_called,
     number_word,
     paragraph,
@@ -33,7 +32,7 @@ from leaderboard.raters.bias.content import in_one_order
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.method_names import METHOD_NAMES
 from leaderboard.stats.coefficients import rank_coefficients_of_rows
-from leaderboard.stats.plain_values import plain
+from leaderboard.stats.plain_values import Estimate, plain
 
 MARGIN: Final = 0.1
 """A judge that is surely less than this below people agrees as well as they do."""
@@ -176,7 +175,7 @@ class _About:
             yield Doubt(flips["rate"], f"changes its verdict in {swapped} of pairs when the order is swapped")
         used: Mapping[str, Any] = max(scales, key=lambda scale: scale["scored"], default={})
         at = used.get("position") or {}
-        side = clear_side(at.get("share_first_low"), at.get("share_first_high"))
+        side = Estimate.of(at, "share_first").side(0.5)
         if side and not in_one_order(ratings["swapped"], ratings["comparisons"]):
             share = at["share_first"]
             which = "first" if side > 0 else "second"
@@ -188,8 +187,8 @@ class _About:
 
     def _length(self, selector: str) -> Iterator[Doubt]:
         own, people = self._longer(selector), self._longer(_PEOPLE)
-        most = (people or {}).get("longer_high") or 0.5
-        if own and own.get("longer_low") is not None and own["longer_low"] > max(most, 0.5):
+        most = Estimate.of(people, "longer").high or 0.5
+        if own and (Estimate.of(own, "longer").low or 0.0) > max(most, 0.5):
             beside = (people or {}).get("longer_wins")
             more = "" if beside is None else f" (people: {whole_percent(beside)})"
             words = f"lets the longer answer win {whole_percent(own['longer_wins'])} of points{more}"
@@ -212,14 +211,12 @@ def _standing(row: Content, of_people: Content | None) -> Standing:
 
 
 def _beside_people(row: Content) -> Standing:
-    low, high = row["pearson_difference_low"], row["pearson_difference_high"]
-    if low is None or high is None:
-        return Standing.UNCERTAIN
-    if low > 0:
-        return Standing.BETTER
-    if high < 0:
+    found = Estimate.of(row, "pearson_difference")
+    if found.side() < 0:
         return Standing.SLIGHTLY_LESS if row["pearson_difference"] > -MARGIN else Standing.LESS
-    return Standing.AS_WELL if low > -MARGIN else Standing.UNCERTAIN
+    if found.side(-MARGIN) <= 0:
+        return Standing.UNCERTAIN
+    return Standing.BETTER if found.side() else Standing.AS_WELL
 
 
 def _compared(people: Sequence[Content], judge: Sequence[Content]) -> Order | None:

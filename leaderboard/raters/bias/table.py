@@ -9,7 +9,6 @@ from leaderboard.pages.columns import Column, ends_of
 from leaderboard.pages.format import counted, number, probability, signed
 from leaderboard.pages.table import DataTable
 from leaderboard.pages.units import COEFFICIENT, SHARE, Cell, Estimate, P, percent_cell
-from leaderboard.pages.wording import clear_side
 from leaderboard.raters.bias.content import Length, Measured, Ratings, in_one_order
 from leaderboard.stats.bias_results import Flips, LengthBin, ScoreDifferences
 
@@ -49,7 +48,7 @@ class Shown:
     @property
     def side(self) -> int:
         """1 where the first place is preferred, -1 the second; 0 where neither is shown."""
-        return 0 if self.one_order else clear_side(self.first.low, self.first.high)
+        return 0 if self.one_order else self.first.side(0.5)
 
     @property
     def points(self) -> int:

@@ -13,7 +13,7 @@ from leaderboard.stats.scores import make_scores
 
 
 def agreement(spearman, low=None, high=None):
-    return OrderAgreement(5, spearman, low, high, None, None, None).as_dict()
+    return OrderAgreement(5, Estimate(spearman, low, high), Estimate()).as_dict()
 
 
 @pytest.mark.parametrize(
