@@ -124,8 +124,7 @@ class _Measure:
 
 def _in_points(measured: Measured, *, to_the_first: bool = False) -> Measured:
     """From preferences on [-1, 1], where 1 is for the second, to points on a scale of 1–8."""
-    value, low, high = measured.found.times(in_points(-1.0 if to_the_first else 1.0))
-    return Measured(Estimate(value, high, low) if to_the_first else Estimate(value, low, high), measured.n)
+    return Measured(measured.found.times(in_points(-1.0 if to_the_first else 1.0)), measured.n)
 
 
 _IN_POINTS: Final = "in points on a scale of 1–8"

@@ -32,7 +32,8 @@ class Estimate(NamedTuple):
         return 1 if self.low > middle else -1
 
     def times(self, scale: float) -> Self:
-        return type(self)(*(None if each is None else scale * each for each in self))
+        value, *ends = (None if each is None else scale * each for each in self)
+        return type(self)(value, *ends[:: 1 if scale >= 0 else -1])
 
 
 UNDEFINED: Final = Estimate()

@@ -9,6 +9,7 @@ from leaderboard.answers.features.content import NO_SCALE
 from leaderboard.answers.features.table import FEWEST_MODELS, expected, rows_of
 from leaderboard.pages.aligned_text import aligned, printable
 from leaderboard.pages.format import NONE, counted
+from leaderboard.pages.units import SHARE, Estimate
 from leaderboard.pages.wording import on_intervals
 from leaderboard.snapshots.canonical import Content
 
@@ -69,27 +70,22 @@ def _row(own: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _coefficient(own: Mapping[str, Any], name: str) -> str:
-    low, high = own[f"{name}_low"], own[f"{name}_high"]
-    ends = "" if low is None else f" ({low:+.2f} to {high:+.2f})"
-    return f"{own[name]:+.4f}{ends}"
+    value, low, high = Estimate.of(own, name)
+    return f"{value:+.4f}" + ("" if low is None else f" ({low:+.2f} to {high:+.2f})")
 
 
 def _pairs(content: Content) -> Iterator[str]:
     found, known = content["pairs"], content["feature"]["higher_is_better"] is not None
     own = found["feature"]
+    right, longer = (SHARE.with_ends(Estimate.bare(each), "%") for each in (own, found["length"]))
     if not own["n"]:
         yield "No pair has a preferred answer and both features."
         return
     yield (
         f"{'It picks the preferred answer' if known else 'The answer with the higher value is preferred'} "
-        f"in {_share(own)} of {counted(own['n'], 'pair')}. "
-        f"The longer answer is preferred in {_share(found['length'])}. Chance: 50%."
+        f"in {right} of {counted(own['n'], 'pair')}. "
+        f"The longer answer is preferred in {longer}. Chance: 50%."
     )
-
-
-def _share(own: Mapping[str, Any]) -> str:
-    ends = "" if own["low"] is None else f" ({100 * own['low']:.1f} to {100 * own['high']:.1f})"
-    return f"{100 * own['value']:.1f}%{ends}"
 
 
 def _standings(found: Content) -> Iterator[str]:
@@ -107,4 +103,5 @@ def _standings(found: Content) -> Iterator[str]:
 
 
 def _ends(own: Mapping[str, Any]) -> str:
-    return "" if own["mean_low"] is None else f"{own['mean_low']:#.4g} to {own['mean_high']:#.4g}"
+    _, low, high = Estimate.of(own, "mean")
+    return "" if low is None else f"{low:#.4g} to {high:#.4g}"
