@@ -53,8 +53,9 @@ def rounded(value: Any, decimals: int = DECIMALS) -> Any:
     An Estimate in a mapping is written as ``Estimate.of`` reads it.
     """
     if isinstance(value, Mapping):
-        pairs = (pair for name, each in value.items() for pair in _flat(name, each))
-        return {name: rounded(each, decimals) for name, each in pairs}
+        if Estimate in map(type, value.values()):
+            value = dict(pair for name, each in value.items() for pair in _flat(name, each))
+        return {name: rounded(each, decimals) for name, each in value.items()}
     if isinstance(value, tuple | list):
         return [rounded(each, decimals) for each in value]
     if not isinstance(value, float):
