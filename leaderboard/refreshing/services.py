@@ -2,7 +2,9 @@
 
 import logging
 import time
+from collections.abc import Iterable
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -121,13 +123,12 @@ def _make(study: Study, anew: bool) -> Outcome:
 
 
 def _made(study: Study, anew: bool) -> Outcome:
-    computed = _compute(study, anew)
-    return _publish(study, *computed)
+    return _publish(*_compute(study, anew))
 
 
-def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], bytes, publication.Due]:
-    """The next snapshot, its tables, the index of its comparisons and the answers that it is the first to
-    count; nothing is stored.
+def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[Table], publication.Due, bytes]:
+    """The next snapshot, its tables, the answers that it is the first to count and the index of its
+    comparisons. Of these nothing is stored.
     """
     started = time.perf_counter()
     method = Method(rounds=ROUNDS, threads=THREADS)
@@ -173,8 +174,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[SnapshotSlice], b
     confident = confidence_table(study, right, read, method.interval)
     made += [confident] if confident else []
     snapshot.seconds = round(time.perf_counter() - started, 3)
-    found = [SnapshotSlice(**vars(table)) for table in made]
-    return snapshot, found, packed, due
+    return snapshot, made, due, packed
 
 
 def _counts(study: Study, read: Opinions, method: Method) -> dict[str, Any]:
@@ -209,33 +209,17 @@ def _open(
 
     Returns the answers that the snapshot itself is still the first to count. Raises ReopenedError.
     """
-    setting = parse({}, snapshot.known)
+    setting, newest = parse({}, snapshot.known), Snapshot.objects.opened(snapshot.study)
     if setting is None or len(read.raters) * (1 + len(read.categories)) <= PARTS_AT_ONCE:
         return due
-    made = list(board_tables(read, setting, method_at(setting, method), known))
-    seconds = round(time.perf_counter() - started, 3)
-    fields = {field.attname: getattr(snapshot, field.attname) for field in snapshot._meta.concrete_fields}
-    opening = Snapshot(**fields | {"is_opening": True, "seconds": seconds})
-    if all(table.kind in SnapshotSlice.Kind.values for table in made) and _publish_opening(
-        opening, made, due
-    ):
-        return {}
-    return due
-
-
-@transaction.atomic
-def _publish_opening(snapshot: Snapshot, made: list[Table], due: publication.Due) -> bool:
-    """False where the same or more is there. Raises ReopenedError."""
-    study = snapshot.study
-    Refresh.objects.select_for_update().get(study=study)
-    newest = Snapshot.objects.opened(study)
     if newest is not None and newest.data >= snapshot.data and is_current(newest):
-        return False
-    snapshot.save()
-    publication.publish(due, snapshot.pk)
-    SnapshotSlice.objects.bulk_create(SnapshotSlice(snapshot=snapshot, **vars(table)) for table in made)
-    Snapshot.objects.filter(study=study, is_opening=True, pk__lt=snapshot.pk).delete()
-    return True
+        return due  # the same or more is open
+    made = list(board_tables(read, setting, method_at(setting, method), known))
+    if not all(table.kind in SnapshotSlice.Kind.values for table in made):
+        return due
+    opening = copy(snapshot)
+    opening.is_opening, opening.seconds = True, round(time.perf_counter() - started, 3)
+    return {} if _publish(opening, made, due).made else due
 
 
 def _by_raters(read: Opinions, ids: npt.NDArray[np.int64]) -> dict[str, int]:
@@ -247,34 +231,35 @@ def _by_raters(read: Opinions, ids: npt.NDArray[np.int64]) -> dict[str, int]:
 
 @transaction.atomic
 def _publish(
-    study: Study, snapshot: Snapshot, slices: list[SnapshotSlice], index: bytes, due: publication.Due
+    snapshot: Snapshot, made: Iterable[Table], due: publication.Due, index: bytes | None = None
 ) -> Outcome:
-    """Raises ReopenedError."""
+    """Store the snapshot, a whole one with the ``index``. Raises ReopenedError."""
+    study = snapshot.study
     Refresh.objects.select_for_update().get(study=study)
-    newest = Snapshot.objects.newest(study)
+    newest = Snapshot.objects.opened(study)
     if newest and newest.data > snapshot.data and snapshot.data != data_mark(study):
         return Outcome(newest, made=False)
     snapshot.save()
     publication.publish(due, snapshot.pk)
-    for row in slices:
-        row.snapshot = snapshot
+    slices = (SnapshotSlice(snapshot=snapshot, **vars(table)) for table in made)
     SnapshotSlice.objects.bulk_create(slices, batch_size=200)
-    stored.store(study, index)
-    _prune(study)
+    if index is not None:
+        stored.store(study, index)
+    _prune(snapshot)
     return Outcome(snapshot, made=True)
 
 
-def _prune(study: Study) -> None:
-    """Keep the newest snapshots with all tables, and released ones; of others each day's last for a month."""
+def _prune(snapshot: Snapshot) -> None:
+    """Keep this, the newest with all tables and released ones; of others each day's last for a month."""
     cutoff = timezone.now() - timedelta(days=KEPT_DAYS)
-    own = Snapshot.objects.complete().filter(study=study)
+    own = Snapshot.objects.complete().filter(study=snapshot.study)
     rows = list(own.order_by("-pk").values_list("pk", "created_at"))
-    kept, days = {pk for pk, _ in rows[:KEPT_IN_FULL]}, set()
+    kept, days = {snapshot.pk, *(pk for pk, _ in rows[:KEPT_IN_FULL])}, set()
     for pk, created in rows:
         if created >= cutoff and created.date() not in days:
             days.add(created.date())
             kept.add(pk)
-    Snapshot.objects.filter(study=study, releases=None).exclude(pk__in=kept).delete()
+    Snapshot.objects.filter(study=snapshot.study, releases=None).exclude(pk__in=kept).delete()
 
 
 def stale() -> list[int]:

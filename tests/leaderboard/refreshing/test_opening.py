@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.models import Snapshot, SnapshotSlice
+from leaderboard.models import Refresh, Snapshot, SnapshotSlice
 from leaderboard.raters.agreement.verdict import Verdict
 from leaderboard.refreshing import services, tables
 from leaderboard.snapshots import on_demand
@@ -117,9 +117,24 @@ def test_an_opening_leaves_what_was_asked_of_the_whole_snapshot(made, cut):
     assert on_demand.claim(made.study.pk).snapshot == whole
 
 
+def test_an_opening_replaces_one_of_older_data(made, cut):
+    cut()
+    made.rate("beta", "alpha", 1)
+    newer = cut()
+    assert list(Snapshot.objects.all()) == [newer]
+
+
+def test_a_whole_snapshot_of_older_data_does_not_replace_it(made, cut):
+    Refresh.of(made.study.pk)
+    older = services._compute(made.study, anew=True)
+    made.rate("beta", "alpha", 1)
+    newer = cut()
+    assert services._publish(*older) == services.Outcome(newer, made=False)
+
+
 def test_a_small_study_is_published_at_once(made, monkeypatch):
     monkeypatch.setattr(services, "PARTS_AT_ONCE", 16)
-    published = []
-    monkeypatch.setattr(services, "_publish_opening", lambda *given: published.append(given))
-    services.refresh(made.study)
-    assert published == []
+    published, publish = [], services._publish
+    monkeypatch.setattr(services, "_publish", lambda *given: published.append(given[0]) or publish(*given))
+    whole = services.refresh(made.study).snapshot
+    assert published == [whole]

@@ -133,10 +133,10 @@ def test_a_new_only_process_takes_over_at_once(made, messages):
 def test_newer_data_win_over_a_computation_that_ends_later(made, monkeypatch):
     publish = services._publish
 
-    def overtaken(study, *computed):
+    def overtaken(*computed):
         made.rate("beta", "alpha", 2)
-        publish(study, *services._compute(study, anew=True))
-        return publish(study, *computed)
+        publish(*services._compute(made.study, anew=True))
+        return publish(*computed)
 
     monkeypatch.setattr(services, "_publish", overtaken)
     outcome = services.refresh(made.study)
@@ -218,7 +218,7 @@ def test_old_snapshots_are_pruned_but_for_one_a_day(made):
         made.rate("alpha", "beta", 2)
         snapshot = services.refresh(made.study).snapshot
         Snapshot.objects.filter(pk=snapshot.pk).update(created_at=now - timedelta(days=days))
-    services._prune(made.study)
+    services._prune(snapshot)
     ages = [(now - created).days for created in Snapshot.objects.values_list("created_at", flat=True)]
     assert ages == [0, 0, 0, 7, 8]
     assert set(SnapshotSlice.objects.values_list("snapshot", flat=True)) == set(
