@@ -10,7 +10,7 @@ from arena.api.schemas import ErrorOut, first_wrong
 from arena.data.formats.records import MOST_QUESTIONS
 from arena.models.comparisons import Opinion
 from arena.rating.opinions import Check, Checks, Name, OnePerPosition, Rating, Said, TextScore
-from arena.rules.verdicts import Reason, Value
+from arena.rules.verdicts import Reason, TextReason, Value
 
 MOST_AT_ONCE = 100
 
@@ -38,7 +38,7 @@ class TurnScoreOut(BaseModel):
     turn: int
     status: Literal["scored", "unscored"]
     value: float | None
-    reason: Reason | None
+    reason: TextReason | None
 
 
 class ScoreOut(OpinionOut):
@@ -46,7 +46,7 @@ class ScoreOut(OpinionOut):
 
     status: Literal["scored", "unscored"]
     value: float | None
-    reason: Reason | None
+    reason: TextReason | None
     lowest: float
     highest: float
     turns: list[TurnScoreOut] = Field(
@@ -60,7 +60,7 @@ class AnswerOut(BaseModel):
     position: int
     status: Literal["scored", "unscored"]
     value: Value | None
-    reason: Reason | None
+    reason: TextReason | None
 
 
 class AnswersOut(OpinionOut):

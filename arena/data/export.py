@@ -300,10 +300,11 @@ def _opinions(opinions: QuerySet[Any], columns: Mapping[str, str], slugs: Mappin
 def _comparisons(study: Study) -> Iterator[Row]:
     slugs = rater_slugs(study)
     members = panel_members(study, slugs)
-    names = ("pk", "status", "swapped", "points", "rating", "first_score", "second_score", "expected")
+    names = ("pk", "status", "swapped", "points", "rating", "neither")
+    scores = ("first_score", "second_score", "expected")
     columns = {
         **{name: f"pair__{column}" for name, column in _PAIR.items()},
-        **{name: name for name in names},
+        **_same(*names, *scores),
     }
     for chunk in batches(_opinions(_comparison_set(study), columns, slugs), CHUNK):
         criteria = criteria_of(row["pk"] for row in chunk)
@@ -311,6 +312,7 @@ def _comparisons(study: Study) -> Iterator[Row]:
             yield {
                 **_sides(row, swapped=row["swapped"]),
                 "identical": True if row["status"] == Comparison.Status.IDENTICAL else None,
+                "neither": row["neither"] or None,
                 "criteria": criteria.get(row["pk"]),
                 "derived_from": members.get(row["by"]),
             }

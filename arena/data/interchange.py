@@ -12,6 +12,9 @@ from arena.rules import scales
 WINNERS: Final[Mapping[float, str]] = {1.0: "model_a", 0.5: "tie", 0.0: "model_b"}
 """By the first completion's score."""
 
+BOTH_BAD: Final = "tie (bothbad)"
+"""Chatbot Arena's word for a pair of which neither answer is acceptable."""
+
 SIDES: Final[Mapping[float, str]] = {1.0: "left", 0.5: "tie", 0.0: "right"}  # by the first completion's score
 LANGUAGE_NOT_KNOWN: Final = "unknown"
 NO_MARGIN: Final = 1e-9  # a mean of zero may be off by so little
@@ -65,9 +68,16 @@ CONVERSATIONS: Final = Table("preferences", {**_MESSAGES, **_JUDGED}, complete=T
 """One row per pair, texts as lists of messages."""
 
 
-def winner(rating: int, points: int, words: Mapping[float, str], *, ties: bool) -> str | None:
-    """The rating in another format's words; None if it takes no side with ties off."""
-    found = scales.score(rating, points, ties=ties)
+def winner(
+    rating: int | None, points: int, words: Mapping[float, str], *, ties: bool, neither: bool = False
+) -> str | None:
+    """The rating in another format's words; None if it takes no side with ties off.
+
+    With ``neither`` a tie, and no rating, are Chatbot Arena's tie of two bad answers.
+    """
+    found = None if rating is None else scales.score(rating, points, ties=ties)
+    if neither and found in (None, 0.5):
+        return BOTH_BAD
     return None if found is None else words[found]
 
 

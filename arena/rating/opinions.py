@@ -13,7 +13,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from arena.models.comparisons import Opinion
 from arena.rules import scales
-from arena.rules.verdicts import Reason, Value
+from arena.rules.verdicts import Reason, TextReason, Value
 
 LONGEST_TEXT: Final = 1_000_000
 MOST_MESSAGES: Final = 100
@@ -153,7 +153,7 @@ class Rating(Reply, Said):
     scores: tuple[OneOfTwo, OneOfTwo] | None = Field(
         default=None, description="Both scores of a two-score judge."
     )
-    criteria: dict[str, Whole | Reason] = Field(
+    criteria: dict[str, Whole | TextReason] = Field(
         default_factory=dict,
         description="By criterion of the study its rating on the same scale, or why there is none.",
     )
@@ -184,7 +184,15 @@ class Rating(Reply, Said):
         _check_within({"rating": self.rating, "expected": self.expected, **numbers}, 1, self.points)
 
 
-class TurnScore(Reply):
+class TextReply(Reply):
+    """A reply about one answer."""
+
+    reason: TextReason | None = Field(
+        default=None, description="Why there is no verdict; required exactly where it is null."
+    )
+
+
+class TurnScore(TextReply):
     """A score of one turn of an answer, on the scale of all."""
 
     model_config = ConfigDict(extra="forbid")
@@ -204,7 +212,7 @@ def _each_turn_once(scores: Sequence[TurnScore]) -> Sequence[TurnScore]:
     return scores
 
 
-class TextScore(Reply, Said):
+class TextScore(TextReply, Said):
     """A score of one answer, or of each of its turns."""
 
     value: Number | None = Field(default=None, description="lowest to highest; null if unscored.")
@@ -244,7 +252,7 @@ class TextScore(Reply, Said):
             _check_within(values, self.lowest, self.highest)
 
 
-class Check(Reply):
+class Check(TextReply):
     """Tells if an answer meets one requirement of its prompt."""
 
     model_config = ConfigDict(extra="forbid")

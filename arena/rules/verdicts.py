@@ -2,11 +2,14 @@
 
 from typing import Final, Literal, TypeAlias, get_args
 
-Reason: TypeAlias = Literal[
-    "empty", "out_of_range", "unparsable", "truncated", "refused", "undecided", "neither"
-]
-REASONS: Final = get_args(Reason)
-"""Why there is no rating, score or answer."""
+TextReason: TypeAlias = Literal["empty", "out_of_range", "unparsable", "truncated", "refused", "undecided"]
+TEXT_REASONS: Final = get_args(TextReason)
+"""Why there is no score or answer, nor a rating by a criterion."""
+
+NEITHER: Final = "neither"
+Reason: TypeAlias = Literal[TextReason, "neither"]
+REASONS: Final = (*TEXT_REASONS, NEITHER)
+"""Why there is no rating of a pair."""
 
 Value: TypeAlias = Literal["yes", "no", "unknown"]
 ANSWERS: Final = get_args(Value)

@@ -13,6 +13,7 @@ REASONS: Final = {
     "truncated": "cut off",
     "refused": "refused",
     "undecided": "undecided",
+    "neither": "without an acceptable answer",
 }
 """Why a reply brought no rating."""
 

@@ -32,6 +32,7 @@ ANSWERS: Final = {
     "truncated": "Not rated: reply cut off",
     "refused": "Not rated: refused",
     "undecided": "Not rated: contradicts itself",
+    "neither": "Not rated: neither answer is acceptable",
     "identical": "Identical answers",
 }
 

@@ -37,6 +37,7 @@ from arena.models import Completion, Pair, Rater, Study
 from arena.models.querysets import ComparisonQuerySet
 from arena.rating.assignments import adjudications
 from arena.rules.subsets import NO_PROMPT_SUBSET
+from arena.rules.verdicts import NEITHER
 from leaderboard.files import published
 from leaderboard.files.selection import ExportError, Selection, check_form, rater_names
 from leaderboard.terminal.prompt_labels import prompt_label
@@ -51,21 +52,26 @@ PEOPLE: Final = "people"
 
 
 def arena(study: Study, wanted: Selection, left_out: Counter[str]) -> Iterator[Row]:
-    """Scored comparisons in Chatbot Arena's columns; model_a was shown first."""
+    """Comparisons with a winner, or without any acceptable answer, in Chatbot Arena's columns.
+
+    model_a was shown first.
+    """
     comparisons = wanted.comparisons(study, panels=True)
-    _count_unscored(comparisons, left_out)
+    told = Q(status="scored") | Q(status="unscored", reason=NEITHER)
+    _count_unscored(comparisons.exclude(told), left_out)
     raters, labels = rater_names(study), _labels(study, wanted)
     prompt = ("external_id", "subset", "category", "turns", "extra__language")
     columns = (
         *("pair", "rater", "rating", "points", "created_at", "is_dated", "extra__anony", "swapped"),
+        "neither",
         *("pair__first__contestant__name", "pair__second__contestant__name"),
         *(f"pair__prompt__{name}" for name in prompt),
     )
-    for row in comparisons.filter(status="scored").values_list(*columns).iterator(CHUNK):
-        pair, rater, rating, points, created, is_dated, anony, swapped, one, other, *about = row
+    for row in comparisons.filter(told).values_list(*columns).iterator(CHUNK):
+        pair, rater, rating, points, created, is_dated, anony, swapped, neither, one, other, *about = row
         number, subset, category, turns, language = about
         first, second = (other, one) if swapped else (one, other)
-        word = winner(rating, points, WINNERS, ties=wanted.ties)
+        word = winner(rating, points, WINNERS, ties=wanted.ties, neither=neither)
         if first is None or second is None or first == second:
             left_out[NO_CONTESTANT] += 1
         elif word is None:

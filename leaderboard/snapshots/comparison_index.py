@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from arena.rules.verdicts import NEITHER, TEXT_REASONS
 from leaderboard.snapshots.rows import Rows
 from leaderboard.stats.sums import group_means
 from leaderboard.stats.verdicts import preference, verdicts_of_means
@@ -27,7 +28,7 @@ UNLIKE_PEOPLE: Final = 4
 PEOPLE_DIFFER: Final = 8
 """A person on a pair on which the people have more than one verdict."""
 
-REASONS: Final = ("", "empty", "out_of_range", "unparsable", "truncated", "refused", "undecided", "identical")
+REASONS: Final = ("", *TEXT_REASONS, "identical", NEITHER)
 """Why an answer has no rating, by its number in the index; empty for a rating."""
 
 NOBODY: Final = 0

@@ -12,6 +12,7 @@ from arena.data.formats.pairs import Pair, Turns
 from arena.data.formats.reading import Fields, Format, Head, Kind, Shape, digest, read_rows
 from arena.data.formats.records import Item, PromptRecord
 from arena.rules.subsets import NO_PROMPT_SUBSET
+from arena.rules.verdicts import NEITHER
 
 FLAGS: Final = {"winner_model_a": "first", "winner_tie": "tie", "winner_model_b": "second"}
 """Columns instead of a winner, of which exactly one is 1."""
@@ -74,6 +75,7 @@ def _records(names: Mapping[str, str], fields: Fields) -> Iterator[Item]:
     said: dict[str, Any] = {
         "created_at": None if fields.flag("tstamp_known") is False else moment,
         "derived_from": fields.texts("derived_from"),
+        "neither": verdicts.accepts_neither(word) or None,
     }
     rater, rater_kind = (
         fields.text("judge") or fields.text("judge_hash") or UNNAMED,
@@ -82,9 +84,17 @@ def _records(names: Mapping[str, str], fields: Fields) -> Iterator[Item]:
     # The two kinds of tie are one rating; the file's word for it is kept.
     told: dict[str, Any] = {"winner": word} if better == "tie" and word != "tie" else {}
     extra = {**fields.rest(), **told, **({} if anony is None else {"anony": anony})}
+    rating: int | None = verdicts.RATINGS[3][better]
+    if said["neither"] and _has_no_rating(extra):
+        rating, said["reason"] = None, NEITHER
     if not fields.problems:
         yield from pair.news(fields)
-        yield pair.rated(rater, rater_kind, 3, verdicts.RATINGS[3][better], extra=extra, **said)
+        yield pair.rated(rater, rater_kind, 3, rating, extra=extra, **said)
+
+
+def _has_no_rating(extra: Mapping[str, Any]) -> bool:
+    """Tell whether our own file for it says that the rater gave no rating."""
+    return "points" in extra and extra.get("rating") in (None, "")
 
 
 def _prompt(fields: Fields, texts: Texts) -> PromptRecord:

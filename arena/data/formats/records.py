@@ -30,7 +30,7 @@ from arena.data.formats.values import (
 from arena.files.writing import Table, Type
 from arena.rules import feature_names as features
 from arena.rules import scales
-from arena.rules.verdicts import ANSWERS, REASONS
+from arena.rules.verdicts import ANSWERS, NEITHER, REASONS, TEXT_REASONS
 
 
 class Place(NamedTuple):
@@ -143,7 +143,8 @@ class Wrong(NamedTuple):
 
 _Turn: TypeAlias = Annotated[int, by(values.whole(0, MOST_QUESTIONS)), Type.INTEGER]
 _Position: TypeAlias = Annotated[int, by(values.whole(1, MOST_QUESTIONS)), Type.INTEGER]
-_WhyNot: TypeAlias = Annotated[str, by(values.one_of(REASONS))]
+_WhyNot: TypeAlias = Annotated[str, by(values.one_of(TEXT_REASONS))]
+_WhyNoRating: TypeAlias = Annotated[str, by(values.one_of(REASONS))]
 _Object: TypeAlias = Annotated[Extra, by(values.mapping), Type.JSON]
 _ContestantKind: TypeAlias = Annotated[str, by(values.one_of(("model", "people")))]
 _RaterKind: TypeAlias = Annotated[str, by(values.one_of(("person", "judge")))]
@@ -326,8 +327,8 @@ def _on_scale(rating: int, info: ValidationInfo) -> int:
 
 def _criterion(said: Any, info: ValidationInfo) -> Any:
     if isinstance(said, str):
-        if said not in REASONS:
-            raise FieldError(f'"{said}" is neither a rating nor one of {", ".join(REASONS)}')
+        if said not in TEXT_REASONS:
+            raise FieldError(f'"{said}" is neither a rating nor one of {", ".join(TEXT_REASONS)}')
         return said
     if isinstance(said, bool) or not isinstance(said, int):
         raise FieldError(f"expected a whole number, found {json_type(said)}")
@@ -353,7 +354,8 @@ class ComparisonRecord(AboutPair):
         Type.INTEGER,
         "the rating, from 1 (first much better)",
     ] = None
-    reason: Annotated[_WhyNot, "why there is no rating"] = ""
+    reason: Annotated[_WhyNoRating, "why there is no rating"] = ""
+    neither: Annotated[Flag | None, "whether the rater accepts neither answer"] = None
     identical: Annotated[Flag, "whether both answers are the same"] = False
     scores: Annotated[
         tuple[Decimal, Decimal] | None,
@@ -387,8 +389,14 @@ class ComparisonRecord(AboutPair):
             yield Wrong("rating", reason)
         if self.expected is not None and not (self.rating is not None and 1 <= self.expected <= self.points):
             yield Wrong("expected", f"{self.expected:.15g} is not from 1 to {self.points} beside a rating")
+        if self.reason == NEITHER and self.neither is False:
+            yield Wrong("neither", "false beside the reason neither")
         if self.derived_from and self.rater_kind == "person":
             yield Wrong("derived_from", "only a judge has this")
+
+    @property
+    def accepts_neither(self) -> bool:
+        return bool(self.neither) or self.reason == NEITHER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -448,7 +456,7 @@ class TextRecord(AboutText):
         """A value beside a reason why there is none, or neither."""
         value = getattr(self, name)
         if value is None and not self.reason:
-            yield Wrong(name, f"missing; without one a reason is needed: {', '.join(REASONS)}")
+            yield Wrong(name, f"missing; without one a reason is needed: {', '.join(TEXT_REASONS)}")
         elif value is not None and self.reason:
             yield Wrong("reason", f"given beside the {name}; give one of them")
 

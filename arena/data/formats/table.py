@@ -44,7 +44,7 @@ from arena.data.formats.workbooks import cell_text
 from arena.files.writing import Type
 from arena.rules import scales
 from arena.rules.subsets import NO_PROMPT_SUBSET
-from arena.rules.verdicts import REASONS
+from arena.rules.verdicts import REASONS, TEXT_REASONS
 
 _TEXT_OF_PROMPT: Final = (
     Field("instruction", Type.TEXT, "the prompt's text"),
@@ -210,7 +210,7 @@ class ColumnMapping:
         if self.verdict == "winner":
             return (*GOLD, *REASONS)
         if self.verdict == "answer":
-            return (*CHECKED, *REASONS)
+            return (*CHECKED, *TEXT_REASONS)
         points = whole_number(self.constants.get("points", ""))
         most = points if points in scales.POINTS else max(scales.POINTS)
         return (*map(str, range(1, most + 1)), *REASONS)

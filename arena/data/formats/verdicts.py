@@ -36,6 +36,8 @@ _TIE: Final = re.compile(
     r"|both(?:_are|_answers|_responses)?(?:_?(?:are_)?(?:equally_)?(?:bad|good|equal|same|the_same))?"
     r"|neither|no_(?:preference|difference)|(?:about_)?(?:the_)?same|equal|equally_(?:bad|good)|a_?=_?b"
 )
+_BOTH_BAD: Final = re.compile(r"(?:tie_)?\(?both_?bad\)?")
+"""The tie of Chatbot Arena that says neither answer is acceptable."""
 
 
 @lru_cache(maxsize=1024)
@@ -65,6 +67,11 @@ def take(fields: Fields, name: str, first: str = "", second: str = "") -> str:
     if value.strip() and found is None:
         fields.problem(name, unknown(value))
     return found or "tie"
+
+
+def accepts_neither(value: str) -> bool:
+    """Tells whether a winner in Chatbot Arena's words says that both answers are bad."""
+    return _BOTH_BAD.fullmatch(plain(value)) is not None
 
 
 def named(value: str, first: Collection[str], second: Collection[str]) -> str | None:

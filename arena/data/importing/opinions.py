@@ -432,6 +432,7 @@ class Comparisons(Opinions[ComparisonRecord, Sides]):
             "first_score": first_score,
             "second_score": second_score,
             "expected": record.expected,
+            "neither": record.accepts_neither,
         }
 
     def _write(self, fresh: list[tuple[Resolved[ComparisonRecord, Sides], int]]) -> list[Any]:

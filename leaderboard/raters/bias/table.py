@@ -5,14 +5,13 @@ from dataclasses import dataclass, field, replace
 from math import exp
 from typing import Any, Final
 
+from arena.rules.verdicts import REASONS
 from leaderboard.pages.columns import Column, ends_of
 from leaderboard.pages.format import counted, number, probability, signed
 from leaderboard.pages.table import DataTable
 from leaderboard.pages.units import COEFFICIENT, SHARE, Cell, Estimate, P, percent_cell
 from leaderboard.raters.bias.content import Length, Measured, Ratings, in_one_order
 from leaderboard.stats.bias_results import Flips, LengthBin, ScoreDifferences
-
-_UNSCORED: Final = ("empty", "out_of_range", "unparsable", "truncated", "refused", "undecided")
 
 _MIDDLE: Final = {8: (4, 5), 5: (3, 3), 3: (2, 2)}
 """The first and last rating that usually is a tie, by the points of the scale; a scale of 2 has none."""
@@ -117,13 +116,13 @@ def _words(reason: str) -> str:
 def unscored_reasons(found: Iterable[Shown]) -> list[str]:
     """The reasons that occur, in a fixed order."""
     present = {reason for one in found for reason in one.unscored}
-    known = [word for word in map(_words, _UNSCORED) if word in present]
+    known = [word for word in map(_words, REASONS) if word in present]
     return known + sorted(present - set(known))
 
 
 def unscored_words(reasons: Mapping[str, int]) -> str:
     """Unscored answers by reason: "3 refused, 1 empty"."""
-    order = {reason: place for place, reason in enumerate(_UNSCORED)}
+    order = {reason: place for place, reason in enumerate(REASONS)}
     known = sorted(reasons.items(), key=lambda each: (order.get(each[0], len(order)), each[0]))
     return ", ".join(f"{n:,} {_words(reason)}" for reason, n in known)
 

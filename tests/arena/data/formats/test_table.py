@@ -48,7 +48,7 @@ def test_an_unknown_winner_is_named_with_its_rows_and_a_missing_one_is_no_tie(tm
     assert unknown == (
         ', row 3: winner: "it\'s B", in 2 rows, has no known meaning; choose one on the import page or say '
         "--value 'it'\"'\"'s B=MEANING': first, tie, second, empty, out_of_range, unparsable, truncated, "
-        "refused, undecided"
+        "refused, undecided, neither"
     )
     assert other.startswith(', row 6: winner: "?", in 1 row, has no known meaning')
     (found,) = said(write_votes(tmp_path, "x" * 500), VOTES)
