@@ -197,6 +197,7 @@ QUEUES = {
     "judging": WORKER_CONCURRENCY,
     "writing": WORKER_CONCURRENCY,
     "proposals": 2,
+    "battles": 128,  # streams, which take no time of the processor while they wait
     "statistics": 2,
     "imports": 2,
 }
@@ -206,6 +207,7 @@ DOORS = {
     "judging": "judging.runs.door.door",
     "writing": "judging.writing.services.door",
     "proposals": "judging.proposing.services.door",
+    "battles": "judging.battles.door.door",
 }
 CELERY_TASK_ROUTES = {
     "judging.*": {"queue": "judging"},
@@ -252,6 +254,8 @@ WORKER_START: list[str] = ["judging.runs.heartbeat.start"]
 
 # --- Judges ------------------------------------------------------------------------------------------------
 JUDGE_MAX_ATTEMPTS = env.int("JUDGE_MAX_ATTEMPTS", 5, validate=ONE_OR_MORE)
+# After so long without anything of its answer a model of a battle has failed.
+BATTLE_HUNG_SECONDS = env.float("BATTLE_HUNG_SECONDS", 30.0, validate=MORE_THAN_NONE)
 # Before the second attempt; doubled for each more.
 JUDGE_RETRY_SECONDS = env.float("JUDGE_RETRY_SECONDS", 2.0)
 JUDGE_RETRY_MAX_SECONDS = env.float("JUDGE_RETRY_MAX_SECONDS", 300.0)

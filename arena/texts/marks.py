@@ -33,6 +33,9 @@ _CLOSED_FORMS: Final = (
 """How it opens and closes in words that mean nothing alone."""
 
 
+_IN_EVERY_MARK: Final = ("<", "◁", "THINK]")
+"""A text without any of these has no mark of ``_FORMS``, which takes long to find out otherwise."""
+
 _FLAGS: Final = re.DOTALL | re.IGNORECASE | re.MULTILINE
 _OPEN: Final = "|".join(opening.format(tag=TAG) for opening, _ in _FORMS)
 _CLOSE: Final = "|".join(closing.format(tag=TAG) for _, closing in _FORMS)
@@ -115,6 +118,8 @@ def split_thinking(text: str) -> tuple[str, str]:
         return text[:at], text[at:]
     begun = _after_tokens(text, 0)
     first = _FIRST.match(text, begun)
+    if not (first or any(part in text for part in _IN_EVERY_MARK)):
+        return "", text
     thinking, answer = _without(_PARTS, text, first.end() if first else begun)
     if first:
         thinking.insert(0, first[0])

@@ -96,6 +96,12 @@ class Client(Protocol):
         ...
 
 
+class StreamingClient(Client, Protocol):
+    def stream(self, request: Request, take: Callable[[str], None], hung: float) -> Reply:
+        """Like ``ask``; ``take`` gets each piece of the answer as it comes, and may raise StoppedError."""
+        ...
+
+
 def attempt(ask: Callable[[], Reply], about: str) -> tuple[Reply | NoReplyError, float]:
     """The result of ``ask`` and the seconds it took. Never raises; ``about`` names the call in logs."""
     started = time.monotonic()

@@ -113,12 +113,11 @@ def _streamed(lines: list[str]) -> dict[str, Any]:
         if not isinstance(chunk, dict):
             continue
         whole |= {name: chunk[name] for name in ("model", "usage", "error") if chunk.get(name)}
-        choices = chunk.get("choices")
-        part = choices[0] if isinstance(choices, list) and choices else None
-        if not isinstance(part, dict) or part.get("index", 0) not in (0, None):
+        part = _part(chunk)
+        if part is None:
             continue
         if isinstance(part.get("message"), dict):  # a whole completion as one event
-            return {**whole, "choices": choices}
+            return {**whole, "choices": chunk["choices"]}
         for name in ("content", "refusal", *THINKING):
             if said := field_of(part.get("delta"), name):
                 pieces[name] += said if isinstance(said, list) else [said]
@@ -128,6 +127,30 @@ def _streamed(lines: list[str]) -> dict[str, Any]:
     if "[DONE]" not in sent and not choice["finish_reason"] and "error" not in whole:
         raise NoReplyError("malformed", "the reply is a stream that ends too early")
     return whole
+
+
+def _part(chunk: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The first choice of a chunk, if it has something of it."""
+    choices = chunk.get("choices")
+    part = choices[0] if isinstance(choices, list) and choices else None
+    return part if isinstance(part, dict) and part.get("index", 0) in (0, None) else None
+
+
+def piece_of(event: str) -> str:
+    """The part of the answer that the data of one event of a stream bring. Raises ValueError."""
+    chunk = json.loads(event)
+    part = _part(chunk) if isinstance(chunk, dict) else None
+    said = field_of(field_of(part, "delta"), "content")
+    return _parts(said if isinstance(said, list) else [said])[0] if said else ""
+
+
+def checked_stream(completion: object) -> Reply:
+    """Like ``checked``; but an error behind a part of the answer says that the rest will not come."""
+    choice = _choice(completion) if isinstance(completion, dict) else None
+    error = field_of(completion, "error") or field_of(choice, "error")
+    if error and not field_of(choice, "finish_reason"):
+        raise failure(_status_in(error), error)
+    return checked(completion)
 
 
 THINKING: Final = ("reasoning_content", "reasoning")

@@ -18,7 +18,7 @@ TOKENS_AROUND_REQUEST: Final = 256
 """The most that a chat template adds to a request, such as a system message."""
 
 BYTES_PER_TOKEN: Final = Decimal(4)  # of English prose; used until a model's own ratio is known
-NOT_CHARGED: Final = frozenset({"unreachable", "configuration", "rate_limited", "no_credit"})
+NOT_CHARGED: Final = frozenset({"unreachable", "configuration", "rate_limited", "no_credit", "prompt"})
 """Kinds of failure after which no model has worked."""
 
 GATEWAY_TIMEOUTS: Final = frozenset({"http_408", "http_504", "http_524"})

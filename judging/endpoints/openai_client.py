@@ -5,7 +5,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
@@ -13,9 +13,17 @@ import httpx2
 
 from judging.endpoints import moderations, scoring
 from judging.endpoints.client import NoReplyError, Reply, Request, storable
-from judging.endpoints.completions import FilteredError, checked, failure, parsed, text_of
+from judging.endpoints.completions import (
+    FilteredError,
+    checked,
+    checked_stream,
+    failure,
+    parsed,
+    text_of,
+)
 from judging.endpoints.keys import NO_KEY
 from judging.endpoints.reaching import RefusedAddressError, check_address, http_client, within
+from judging.endpoints.streaming import WAYS, Take, Taking, is_refused
 
 Result = TypeVar("Result")
 
@@ -28,16 +36,22 @@ HEADERS = {"Accept": "application/json", "Accept-Encoding": "gzip, deflate", "Us
 
 def whole(response: httpx2.Response) -> httpx2.Response:
     """Read a reply whose body is not read yet, unpacked; raises NoReplyError for one that is too long."""
+    body = b"".join(pieces_of(response))
+    return httpx2.Response(response.status_code, headers=response.headers, content=body)
+
+
+def pieces_of(response: httpx2.Response) -> Iterable[bytes]:
+    """The body of a reply as it comes, unpacked; raises NoReplyError for one that is too long."""
     # Here, because the library unpacks whatever one read brings, a thousand times as much memory.
     encoding = response.headers.pop("content-encoding", "identity").strip().lower()
     pieces: Iterable[bytes] = _bounded(response.iter_raw())
     if encoding in PACKED:
-        pieces = _bounded(_unpacked(pieces))
-    elif encoding not in ("", "identity"):
+        return _bounded(_unpacked(pieces))
+    if encoding not in ("", "identity"):
         raise NoReplyError(
             "malformed", f"the reply is compressed in a way that was not asked for: {encoding}"
         )
-    return httpx2.Response(response.status_code, headers=response.headers, content=b"".join(pieces))
+    return pieces
 
 
 def _bounded(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -85,8 +99,36 @@ class OpenAIClient:
         self._base_url, self._api_key = base_url.rstrip("/"), api_key
 
     def ask(self, request: Request) -> Reply:
+        return self._asked(body_of(request), request.timeout, checked)
+
+    def stream(self, request: Request, take: Take, hung: float) -> Reply:
+        """Like ``ask``, but ``take`` gets each piece of the answer as it comes; its StoppedError is raised.
+
+        ``hung``: seconds without anything of the answer after which the request has failed.
+        """
+        hung = min(request.timeout, hung)
+        for more in WAYS:
+            taking = Taking(take, "" if self._api_key == NO_KEY else self._api_key, hung)
+            try:
+                body = body_of(request) | more
+                reply = self._asked(body, request.timeout, checked_stream, _Received(taking, hung))
+            except NoReplyError as error:
+                if more == WAYS[-1] or not is_refused(error):
+                    raise
+            else:
+                taking.finish(reply.text)
+                return reply
+        raise AssertionError("the last way returns or raises")
+
+    def _asked(
+        self,
+        body: dict[str, Any],
+        timeout: float,
+        read: Callable[[object], Reply],
+        received: "_Received | None" = None,
+    ) -> Reply:
         try:
-            reply = self._read("/chat/completions", body_of(request), request.timeout, checked)
+            reply = self._read("/chat/completions", body, timeout, read, received)
         except FilteredError as error:
             return Reply("", "content_filter", "", refusal=str(error) or "content filter")
         return self._without_key(reply)
@@ -102,11 +144,16 @@ class OpenAIClient:
         return self._read("/moderations", body, timeout, moderations.categories)
 
     def _read(
-        self, path: str, body: dict[str, Any], timeout: float, read: Callable[[object], Result]
+        self,
+        path: str,
+        body: dict[str, Any],
+        timeout: float,
+        read: Callable[[object], Result],
+        received: "_Received | None" = None,
     ) -> Result:
         """Return what a reply's JSON says; raises NoReplyError, whose words are cleaned."""
         try:
-            response = self._post(path, body, timeout)
+            response = self._post(path, body, timeout, received or _Received())
             return read(parsed(response.content, response.charset_encoding))
         except NoReplyError as error:
             hint = self._address_hint() if _is_of_address(error) else ""
@@ -115,20 +162,22 @@ class OpenAIClient:
         except (ValueError, RecursionError) as error:
             raise NoReplyError("malformed", f"the reply cannot be read: {self._clean(error)}") from error
 
-    def _post(self, path: str, body: dict[str, Any], timeout: float) -> httpx2.Response:
+    def _post(
+        self, path: str, body: dict[str, Any], timeout: float, received: "_Received"
+    ) -> httpx2.Response:
         request = httpx2.Request(
             "POST",
             f"{self._base_url}{path}",
-            headers=HEADERS | {"Authorization": f"Bearer {self._api_key}"},
+            headers=received.headers | {"Authorization": f"Bearer {self._api_key}"},
             json=body,
-            extensions={"timeout": httpx2.Timeout(timeout).as_dict()},
+            extensions={"timeout": httpx2.Timeout(timeout, read=received.hung or timeout).as_dict()},
         )
         try:
             with within(timeout), closing(connect(self._base_url).send(request, stream=True)) as sent:
-                response = _of_any_status(sent)
+                response = received.whole(sent)
         except httpx2.TimeoutException as error:
             kind = "unreachable" if isinstance(error, httpx2.ConnectTimeout) else "timeout"
-            raise NoReplyError(kind, f"no reply within {timeout:g} s") from error
+            raise NoReplyError(kind, f"no reply within {received.hung or timeout:g} s") from error
         except httpx2.HTTPError as error:
             # Where nothing was sent, nothing is charged.
             kind = "unreachable" if isinstance(error, httpx2.ConnectError) else "connection"
@@ -158,6 +207,25 @@ class OpenAIClient:
         texts = {name: getattr(reply, name) for name in ("text", "refusal", "model", "finish_reason")}
         found = {name: text for name, text in texts.items() if self._api_key in text}
         return replace(reply, **{name: text.replace(self._api_key, "[key]") for name, text in found.items()})
+
+
+@dataclass(frozen=True)
+class _Received:
+    """A reply as it is received: at once, or in pieces that somebody takes."""
+
+    taking: Taking | None = None
+    hung: float = 0.0  # seconds without a byte after which it has failed; 0: as long as all of it may take
+
+    @property
+    def headers(self) -> dict[str, str]:
+        # Compressing would hold words back.
+        return HEADERS | ({"Accept": "*/*", "Accept-Encoding": "identity"} if self.taking else {})
+
+    def whole(self, response: httpx2.Response) -> httpx2.Response:
+        if self.taking is None or not response.is_success:
+            return _of_any_status(response)
+        body = self.taking.read(pieces_of(response))
+        return httpx2.Response(response.status_code, headers=response.headers, content=body)
 
 
 PART_OF_KEY = 8  # so many characters of a key in a row are not shown either

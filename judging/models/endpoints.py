@@ -1,9 +1,14 @@
+from typing import Final
+
 from django.db import models
 from django.db.models import Q
 
 from arena.models import Contestant
 from arena.rules.subsets import SIMILAR, WORSE
 from judging.endpoints.costs import Prices
+
+SIMULATED_ADDRESS: Final = "simulated:"
+"""In place of an address, which no operator can enter."""
 
 
 class Endpoint(models.Model):
@@ -51,6 +56,11 @@ class Endpoint(models.Model):
 
     def __str__(self) -> str:
         return f"{self.model} at {self.base_url}"
+
+    @property
+    def is_simulated(self) -> bool:
+        """True of one that stands for no model: its answers are made here, for simulated studies only."""
+        return self.base_url == SIMULATED_ADDRESS
 
 
 class Author(models.Model):

@@ -21,6 +21,7 @@ from django.utils.module_loading import import_string
 from arena.texts.dialogue import Message
 from judging.endpoints.client import NoReplyError, Reply, refusal
 from judging.judges.asked import AskedModel
+from judging.models.limits import Outage
 from judging.models.requests import StandingRequest
 from judging.runs import limiting
 from judging.runs.committing import UNSTORED
@@ -40,6 +41,7 @@ Row = TypeVar("Row", bound=StandingRequest)
 FOR_OTHERS: Final = timedelta(seconds=10)  # until calls in flight may have left a budget more room
 LONGEST_ERROR: Final = 600
 MOST_ABANDONED: Final = 10  # attempts of a request, which may be what stops the process
+BUDGET: Final = "budget"  # the kind of what is not asked because a budget is used up
 STOPPED_EACH_TIME: Final = "The arena stopped each time before the reply was stored."
 
 
@@ -80,6 +82,15 @@ class Requests(ABC, Generic[Row]):
 
     def ask(self, row: Row, model: AskedModel, messages: list[Message]) -> Reply:
         return model.client().ask(model.request(messages))
+
+    def put_off(self, row: Row, seconds: float) -> None:
+        """Have a locked row wait, as its endpoint cannot be asked before."""
+        row.due_at = timezone.now() + timedelta(seconds=seconds)
+        row.save(update_fields=["due_at"])
+
+    def next_try(self, row: Row, error: NoReplyError, outage: Outage | None) -> datetime | None:
+        """When to ask again after a failure; None to give up."""
+        return limiting.next_try(error, row.failures, outage)
 
     def sweep(self, now: datetime | None = None) -> int:
         """Ask again what a dead process asked; how many."""
@@ -156,8 +167,7 @@ class Requests(ABC, Generic[Row]):
             limits = Limits([model])
             if wait := limits.start(held, model, model.lease):
                 closed.append(model.endpoint.pk)
-                held.due_at = timezone.now() + timedelta(seconds=wait)
-                held.save(update_fields=["due_at"])
+                self.put_off(held, wait)
                 return []
             [price] = prices_of([model])
             granted = reserve([(held, model)])[held.payer]
@@ -171,12 +181,12 @@ class Requests(ABC, Generic[Row]):
                 claimed = held, model, timezone.now()
                 tasks.append(Task(claimed, ask, about, model.lease.total_seconds()))
             elif why := why_no_more(granted, HOW_TO_ASK_AGAIN):
-                refuse(held, why)
+                refuse(held, why, BUDGET)
             else:
                 held.due_at = timezone.now() + FOR_OTHERS
             held.save()
         if why:
-            self._refuse_alike(held, why)
+            self._refuse_alike(held, why, BUDGET)
         return tasks
 
     @transaction.atomic
@@ -207,7 +217,7 @@ class Requests(ABC, Generic[Row]):
                 held.failures += outage is None
                 held.state, held.error_kind, held.error = State.FAILED, error.kind, said[:LONGEST_ERROR]
                 settle([held])
-                again = None if self.why_not(held) else limiting.next_try(error, held.failures, outage)
+                again = None if self.why_not(held) else self.next_try(held, error, outage)
                 if again:
                     held.state, held.due_at = State.WAITING, again
                 else:
@@ -225,19 +235,19 @@ class Requests(ABC, Generic[Row]):
         return list(last) == [(State.FAILED, kind)] * FAILED_ALIKE
 
     @transaction.atomic
-    def _refuse_alike(self, row: Row, why: str) -> None:
+    def _refuse_alike(self, row: Row, why: str, kind: str = "") -> None:
         """Give up what waits; a thread that is claiming one of these finds out by itself."""
         waiting = self.alike(row).filter(state=State.WAITING).order_by("pk")
         for each in waiting.select_for_update(of=("self",), no_key=True, skip_locked=True):
-            refuse(each, why)
+            refuse(each, why, kind)
 
 
-def refuse(row: StandingRequest, why: str) -> None:
+def refuse(row: StandingRequest, why: str, kind: str = "") -> None:
     """Ask no more about a row that waits, for a transaction that has locked it."""
-    row.state, row.finished_at = State.FAILED, timezone.now()
+    row.state, row.finished_at, row.error_kind = State.FAILED, timezone.now(), kind
     row.error = f"Not asked. {why}"[:LONGEST_ERROR]
     release([row])
-    row.save(update_fields=["state", "finished_at", "error", "reserved"])
+    row.save(update_fields=["state", "finished_at", "error", "error_kind", "reserved"])
 
 
 def kinds() -> list[Requests[Any]]:

@@ -37,7 +37,7 @@ from judging.models.requests import standing
 from judging.runs.summary import duration, one_line
 
 USUAL_REPLY: Final = 500  # tokens expected of a reply where the request sets no limit
-NOT_ASKED: Final = frozenset({"configuration", "internal"})
+NOT_ASKED: Final = frozenset({"configuration", "internal", "prompt"})
 """Kinds of failures in which the endpoint was not asked."""
 
 UNREACHABLE: Final = "unreachable"

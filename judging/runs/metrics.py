@@ -12,7 +12,7 @@ from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
 from arena.monitoring.recorded import age, queue_metrics
-from judging.models import JudgeCall, JudgeRun, ProposalCall, Purse, RunAssignment, WritingCall
+from judging.models import BattleCall, JudgeCall, JudgeRun, ProposalCall, Purse, RunAssignment, WritingCall
 from judging.models.requests import StandingRequest
 
 
@@ -44,6 +44,7 @@ def metrics() -> Iterator[Metric]:
 STANDING: Final[tuple[tuple[str, str, str, type[StandingRequest]], ...]] = (
     ("proposals", "arena_proposal_calls", "Requests for requirements", ProposalCall),
     ("writing", "arena_writing_calls", "Requests for answers", WritingCall),
+    ("battles", "arena_battle_calls", "Requests to models of battles", BattleCall),
 )
 
 
@@ -70,13 +71,21 @@ def _money() -> Iterator[Metric]:
         "arena_money_reserved", "The most that calls in flight can still cost.", labels=["currency"]
     )
     runs = Purse.objects.filter(scope=Purse.Scope.RUN).exclude(currency="").order_by().values("currency")
-    proposals = ProposalCall.objects.exclude(cost=None).order_by().values_list("currency")
-    in_all = defaultdict(Decimal, proposals.annotate(cost=Sum("cost")))
+    in_all: dict[str, Decimal] = defaultdict(Decimal)
+    held: dict[str, Decimal] = defaultdict(Decimal)
     for row in runs.annotate(spent=Sum("spent"), reserved=Sum("reserved")):
         in_all[row["currency"]] += row["spent"]
-        reserved.add_metric([row["currency"]], float(row["reserved"]))
-    for currency, amount in in_all.items():
-        spent.add_metric([currency], float(amount))
+        held[row["currency"]] += row["reserved"]
+    # Without purses of their own, or with one that begins anew every day.
+    for kind in (ProposalCall, BattleCall):
+        calls = kind._default_manager.exclude(cost=None, reserved=0).order_by().values("currency")
+        sums = calls.annotate(cost=Sum("cost", default=Decimal()), reserved=Sum("reserved"))
+        for currency, cost, reservation in sums.values_list("currency", "cost", "reserved"):
+            in_all[currency] += cost
+            held[currency] += reservation
+    for gauge, amounts in ((spent, in_all), (reserved, held)):
+        for currency, amount in amounts.items():
+            gauge.add_metric([currency], float(amount))
     yield spent
     yield reserved
 

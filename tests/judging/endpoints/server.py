@@ -8,8 +8,9 @@ import socket
 import struct
 import threading
 import time
+import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -57,6 +58,53 @@ class Answer:
                 },
             }
         ).encode()
+
+
+@dataclass(frozen=True)
+class Streamed(Answer):
+    """An answer that comes in pieces. ``cut`` and ``reset`` end it after half of them, ``hang`` after all.
+
+    With ``raw`` its lines are the events as they are.
+    """
+
+    pieces: Sequence[str] = ("Both are ", "fine.")
+    pause: float = 0.0  # seconds between two
+    hang: float = 0.0  # seconds without a word before the end
+    end: str = "stop"  # the reason of its end, "" for none
+    done: bool = True  # ends with [DONE]
+    usage: bool = True
+    packed: bool = False
+
+    def parts(self) -> Iterator[bytes]:
+        """What is sent, with the pauses in between."""
+        packing = zlib.compressobj(wbits=31)
+        parts = list(self._events())
+        for number, part in enumerate(parts[: len(parts) // 2] if self.cut or self.reset else parts):
+            time.sleep(self.pause if number else 0.0)
+            yield packing.compress(part) + packing.flush(zlib.Z_SYNC_FLUSH) if self.packed else part
+        time.sleep(self.hang)
+        if self.packed:
+            yield packing.flush()
+
+    def _events(self) -> Iterator[bytes]:
+        if self.raw is not None:
+            yield from self.raw.splitlines(keepends=True)
+            return
+        yield _event({"role": "assistant", "content": ""})
+        yield from (_event({"content": piece}) for piece in self.pieces)
+        yield _event({}, self.end or None)
+        if self.usage:
+            prompt, reply = self.tokens
+            counted = {"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply}
+            yield f"data: {json.dumps({'choices': [], 'usage': counted})}\n\n".encode()
+        if self.done:
+            yield b"data: [DONE]\n\n"
+
+
+def _event(delta: dict[str, Any], finish_reason: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+    chunk = {"object": "chat.completion.chunk", "model": "loopback-1", "choices": [choice]}
+    return f"data: {json.dumps(chunk)}\n\n".encode()
 
 
 Script = Callable[[dict[str, Any]], Answer]
@@ -132,7 +180,25 @@ class ChatServer:
                     outer.times.append(time.time())
                 answer = outer.script(body)
                 time.sleep(answer.delay)
-                self.answer(answer)
+                if isinstance(answer, Streamed):
+                    self.stream(answer)
+                else:
+                    self.answer(answer)
+
+            def stream(self, answer: Streamed) -> None:
+                headers = {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"}
+                headers |= {"Content-Encoding": "gzip"} if answer.packed else {}
+                head = [f"HTTP/1.1 {answer.status} X"]
+                head += [f"{name}: {value}" for name, value in {**headers, **answer.headers}.items()]
+                self.close_connection |= answer.cut or answer.reset or answer.close
+                with suppress(OSError):  # the client has heard enough, or was killed
+                    self.wfile.write("\r\n".join(head).encode() + b"\r\n\r\n")
+                    for part in answer.parts():
+                        self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part) if part else b"")
+                    if not (answer.cut or answer.reset):
+                        self.wfile.write(b"0\r\n\r\n")
+                    return
+                self.close_connection = True
 
             def answer(self, answer: Answer) -> None:
                 payload = answer.body()
