@@ -1,21 +1,20 @@
 """What becomes of a battle by what has come of its calls: released, drawn again, void, or ready for a vote.
 
-All of it follows from rows, so that whoever finds a battle brings it up to them, also after a kill. A
-transaction locks the calls of battles first, and then the battles, each in the order of their ids.
+All of it follows from rows, so that whoever finds a battle brings it up to them, also after a kill.
 """
 
 import random
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
 from django.db import transaction
-from django.db.models import F, QuerySet
-from django.db.models.functions import Length, Substr
+from django.db.models import F
+from django.db.models.functions import Substr
 from django.utils import timezone
 
 from judging.battles.drawing import redraw
+from judging.battles.locking import locked_battles, locked_calls
 from judging.battles.release import Release, Side, released_at
 from judging.models import Author, Battle, BattleCall
 from judging.models.requests import LIVE
@@ -44,28 +43,8 @@ def advance(battles: Collection[int]) -> None:
     if not battles:
         return
     calls = locked_calls(battles)
-    for battle in locked(battles):
+    for battle in locked_battles(battles):
         bring_up(battle, calls[battle.pk], timezone.now())
-
-
-def locked_calls(battles: Collection[int]) -> dict[int, list[BattleCall]]:
-    """The current calls of battles, A's first, without their texts, locked until the transaction ends."""
-    rows = BattleCall.objects.filter(battle__in=battles, is_current=True).order_by("pk")
-    rows = rows.select_for_update(of=("self",), no_key=True).select_related("author__contestant")
-    found: dict[int, list[BattleCall]] = defaultdict(list)
-    for row in _with_lengths(rows):
-        found[row.battle_id].append(row)
-    return found
-
-
-def _with_lengths(rows: QuerySet[BattleCall]) -> QuerySet[BattleCall]:
-    return rows.defer("messages", "raw_reply", "text", "shown").annotate(length=Length("shown"))
-
-
-def locked(battles: Collection[int]) -> QuerySet[Battle]:
-    """Battles with their rules, locked; for a transaction that has locked their calls."""
-    rows = Battle.objects.filter(pk__in=battles).select_related("study__battle_rules").order_by("pk")
-    return rows.select_for_update(of=("self",), no_key=True)
 
 
 def unsettled() -> list[int]:

@@ -22,6 +22,7 @@ from arena.process.busy import trouble
 from arena.texts.dialogue import Message
 from judging.battles import advancing, moderation, starting
 from judging.battles.advancing import FLAGGED, GOING, NAMED, PROMPT
+from judging.battles.locking import locked_battles, locked_calls
 from judging.battles.moderation import Found
 from judging.battles.streams import Stream, Streams
 from judging.endpoints.client import NoReplyError, Reply, StreamingClient
@@ -147,9 +148,9 @@ class _Battles(Requests[BattleCall]):
 
 
 def _flush(streams: Sequence[Stream], news: set[int], now: datetime) -> None:
-    calls = advancing.locked_calls({stream.row.battle_id for stream in streams})
+    calls = locked_calls({stream.row.battle_id for stream in streams})
     rows = {row.pk: row for each in calls.values() for row in each}
-    battles = {battle.pk: battle for battle in advancing.locked(calls)}
+    battles = {battle.pk: battle for battle in locked_battles(calls)}
     for stream in streams:
         row, battle = rows.get(stream.row.pk), battles.get(stream.row.battle_id)
         if row is None or battle is None or not _is_wanted(row, battle, stream):
