@@ -11,7 +11,7 @@ from django.utils import timezone
 from arena.models import Comparison
 from arena.rules import scales
 from arena.rules.subsets import LIVE_SUBSET
-from judging.models import Battle, BattleCall
+from judging.models import Battle, BattleCall, BattleRules
 
 State = Battle.State
 
@@ -112,3 +112,12 @@ def goes_on_from(vote: Comparison | None, side: int) -> int:
         return side
     better = scales.verdict(vote.rating, vote.points)
     return side if better == 0 else int(better > 0)
+
+
+def may_go_on(battle: Battle, rules: BattleRules) -> bool:
+    """Return True if a further turn may be asked: before the vote, or after that of a turn."""
+    if battle.turn >= rules.most_turns:
+        return False
+    if rules.thread == BattleRules.Thread.BETTER:
+        return battle.state == State.VOTED and battle.told_at is None
+    return battle.state == State.READY

@@ -19,8 +19,7 @@ from judging.battles import drawing
 from judging.battles.drawing import OPEN, Drawn
 from judging.battles.errors import BattleError
 from judging.battles.locking import locked
-from judging.battles.showing import goes_on_from, votes
-from judging.battles.voting import may_go_on
+from judging.battles.showing import goes_on_from, may_go_on, votes
 from judging.judges.asked import AskedModel
 from judging.models import Author, Battle, BattleCall, BattleRules, Purse
 from judging.requests.services import refuse
@@ -33,7 +32,7 @@ Scope = Purse.Scope
 TOMORROW: Final = "You can go on tomorrow, after midnight (UTC)."
 CLOSED: Final = "This study has no battles now."
 EMPTY: Final = "Type a prompt."
-OPEN_ALREADY: Final = "You have a battle that is open. Vote on it or leave it, then begin another."
+OPEN_ALREADY: Final = "You have a battle that is open. Rate it or leave it, then begin another."
 TOO_FEW: Final = "Fewer than two models can be asked now. Try again in a few minutes."
 FULL: Final = "Too many battles wait for their models. Try again in a few minutes."
 LEFT: Final = "The visitor left."
@@ -44,7 +43,7 @@ SPENT_TODAY: Final = f"What battles may cost today is used up. {TOMORROW}"
 SPENT: Final = "What this study may cost is used up. Operators can raise it."
 IN_USE: Final = "Battles that are going on hold what is left of the budget. Try again in a minute."
 NOT_READY: Final = "You can go on once both models have answered."
-VOTE_FIRST: Final = "Vote first. Then both models go on from the better answer."
+VOTE_FIRST: Final = "Rate first. Then both models go on from the better answer."
 ENDED: Final = "This battle has ended. Begin a new one."
 NOT_CHOOSING: Final = "Choose two different models of this study's battles, signed in."
 
@@ -272,7 +271,7 @@ def _check_queue(rules: BattleRules) -> None:
 
 def _check_turn(rules: BattleRules, battle: Battle) -> None:
     if battle.turn >= rules.most_turns:
-        raise BattleError(f"A battle has at most {rules.most_turns} turns. Vote, then begin another.")
+        raise BattleError(f"A battle has at most {rules.most_turns} turns. Rate, then begin another.")
     if may_go_on(battle, rules):
         return
     if battle.state == State.READY:

@@ -33,10 +33,10 @@ class Vote(Rating):
     SOURCE = Comparison.Source.BATTLE
 
 
-TOO_SOON: Final = "You can vote once both answers have a full sentence."
-OTHER_VOTE: Final = "You have voted on this already, perhaps in another tab. That vote is kept."
-ENDED: Final = "This battle has ended without a vote. You can begin a new one."
-GONE_ON: Final = "The conversation has gone on since. Vote on its newest answers."
+TOO_SOON: Final = "You can rate once both answers have a full sentence."
+OTHER_VOTE: Final = "You have rated this already, perhaps in another tab. That rating is kept."
+ENDED: Final = "This battle has ended without a rating. You can begin a new one."
+GONE_ON: Final = "The conversation has gone on since. Rate its newest answers."
 NOTHING_SAID: Final = "Choose a rating, or say that neither is acceptable."
 
 
@@ -56,7 +56,7 @@ def vote(battle: Battle, rating: int | None, neither: bool, turn: int | None = N
                 return _voted_before(held, rating, neither)
             return _vote(study, held, rating, neither)
     except Study.DoesNotExist:
-        raise BattleError("This study takes no votes any more.") from None
+        raise BattleError("This study takes no ratings any more.") from None
     except RatingError as error:
         raise BattleError(str(error)) from error
 
@@ -167,7 +167,7 @@ def say_why(battle: Battle, first_reasons: list[str], second_reasons: list[str],
     """Store what a visitor says of each answer after the vote; said again, it replaces what was said."""
     held = locked(battle)
     if held.state != State.VOTED:
-        raise BattleError("Vote first; then you can say why.")
+        raise BattleError("Rate first; then you can say why.")
     offered = set(held.study.reasons)
     if strange := [each for each in (*first_reasons, *second_reasons) if each not in offered]:
         raise BattleError(f"This study does not offer the reason “{strange[0]}”.", "reasons")
@@ -180,15 +180,6 @@ def say_why(battle: Battle, first_reasons: list[str], second_reasons: list[str],
 
 def _once(reasons: list[str]) -> list[str]:
     return list(dict.fromkeys(reasons))
-
-
-def may_go_on(battle: Battle, rules: BattleRules) -> bool:
-    """Return True if a further turn may be asked: before the vote, or after that of a turn."""
-    if battle.turn >= rules.most_turns:
-        return False
-    if rules.thread == BattleRules.Thread.BETTER:
-        return battle.state == State.VOTED and battle.told_at is None
-    return battle.state == State.READY
 
 
 @transaction.atomic
@@ -216,7 +207,7 @@ class Told:
 def reveal(battle: Battle) -> tuple[Told, Told]:
     """Return who wrote A and B. Raises BattleError before the vote, and while the conversation may go on."""
     if battle.state != State.VOTED or battle.told_at is None:
-        raise BattleError("Names are told after the vote.")
+        raise BattleError("Names are told after the rating.")
     sides = turns(battle)[-1].sides
     newest = battle.calls.filter(is_current=True, turn=battle.turn)
     tokens = dict(newest.values_list("side", "completion_tokens"))

@@ -1,6 +1,8 @@
 /* How a pair is looked at: as written or formatted, scrolled together, one at a time on a phone, prompt folded. */
 import { isOn, turn } from "./kept.js";
 
+export { prepare } from "./texts.js";
+
 const PREFIX = "arena-view:";
 const KEPT = ["sync", "tabs"]; // remembered in this browser; the others hold for this page
 const FOLDED = `${PREFIX}folded:${document.getElementById("rating")?.dataset.rater || ""}`;
@@ -79,29 +81,6 @@ document.addEventListener("scroll", (event) => {
     other.scrollTop = place;
   }
 }, true);
-
-/* --- Copying code ------------------------------------------------------------------------------------------ */
-
-document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-copy]");
-  if (!button) {
-    return;
-  }
-  const text = button.parentElement.querySelector("pre, code")?.textContent || "";
-  try {
-    await navigator.clipboard.writeText(text);
-    document.getElementById("announcer").textContent = "Copied.";
-  } catch {
-    document.getElementById("announcer").textContent = "This browser does not let the page copy.";
-  }
-});
-
-/* What only a script can do is shown; called before a pair comes to the screen, so that nothing moves there. */
-export function prepare(node) {
-  for (const hidden of node.querySelectorAll(".needs-script")) {
-    hidden.hidden = false;
-  }
-}
 
 export function start() {
   const fold = task().querySelector(".prompt-fold");

@@ -96,7 +96,7 @@ def test_a_visitor_has_one_open_battle_in_a_study(rules: BattleRules, visitor: R
     battle = begin(rules, visitor)
     for state in ("waiting", "answering", "ready"):
         Battle.objects.filter(pk=battle.pk).update(state=state)
-        with pytest.raises(BattleError, match="Vote on it or leave it, then begin another"):
+        with pytest.raises(BattleError, match="Rate it or leave it, then begin another"):
             begin(rules, visitor)
     begin(make.make_battle_rules(), visitor)
     Battle.objects.filter(pk=battle.pk).update(state="voted")
@@ -171,7 +171,7 @@ def test_both_go_on_from_the_better_answer(rules: BattleRules) -> None:
     answer(battle, "So A.", "So B.")
     Battle.objects.update(released=9, released_at=timezone.now(), begun_at=timezone.now())
     battle.refresh_from_db()
-    with pytest.raises(BattleError, match="Vote first"):
+    with pytest.raises(BattleError, match="Rate first"):
         starting.go_on(battle, "And then?")
     voting.vote(battle, 7, False)
     battle = starting.go_on(battle, "And then?")

@@ -14,7 +14,8 @@ from arena.rating.progress import progress_in
 from arena.rules.subsets import LIVE_SUBSET
 from judging.battles import showing
 from judging.battles.errors import BattleError
-from judging.battles.voting import may_go_on, reveal, say_why, tell, vote
+from judging.battles.showing import may_go_on
+from judging.battles.voting import reveal, say_why, tell, vote
 from judging.models import Battle, BattleCall
 from tests.factories import make_battle, make_battle_call, make_battle_rules, make_member, make_study
 
@@ -63,7 +64,7 @@ def test_the_same_vote_twice_is_stored_once() -> None:
 def test_another_vote_is_refused_and_the_first_kept(rating: int | None, neither: bool) -> None:
     battle = make_battle(A, B)
     vote(battle, 2, True)
-    assert "That vote is kept" in refused(battle, rating, neither)
+    assert "That rating is kept" in refused(battle, rating, neither)
     assert Comparison.objects.get().rating == 2
 
 
@@ -164,7 +165,7 @@ def test_a_vote_faster_than_reading_is_taken_and_marked() -> None:
     ("overrides", "why"),
     [
         ({"state": "waiting"}, "full sentence"),
-        ({"state": "void", "void": "hung"}, "ended without a vote"),
+        ({"state": "void", "void": "hung"}, "ended without a rating"),
     ],
 )
 def test_a_battle_that_cannot_be_voted_on_says_why(overrides: dict[str, str], why: str) -> None:
@@ -278,7 +279,7 @@ def test_a_vote_tells_names_and_lengths() -> None:
 def test_reasons_are_said_after_the_vote_of_each_answer() -> None:
     battle = make_battle(A, B)
     clear, safe = "Clearer", "Safer"
-    with pytest.raises(BattleError, match="Vote first"):
+    with pytest.raises(BattleError, match="Rate first"):
         say_why(battle, [clear], [], "")
     vote(battle, 2, False)
     say_why(battle, [clear, clear], [safe], "B rambles.")

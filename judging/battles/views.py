@@ -1,0 +1,274 @@
+"""The pages of battles: plain forms, and what their script asks for. Reading never writes."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from arena.models import Rater, Study
+from arena.pages.permissions import viewable, wants_json
+from judging.battles import page, starting, visitors, voting, work
+from judging.battles.errors import BattleError
+from judging.battles.page import Shown
+from judging.models import Author, Battle, BattleRules
+
+REFUSED = 409  # HTTP status of what was not done
+INVALID = 422  # HTTP status of a wrong form
+MOST_HELD = 100_000
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Who looks at the battles of a study. rater: None where ``why_not`` says what keeps them out."""
+
+    rules: BattleRules
+    rater: Rater | None
+    why_not: str
+
+    @property
+    def study(self) -> Study:
+        return self.rules.study
+
+    @property
+    def must_agree(self) -> bool:
+        return self.why_not == visitors.AGREE
+
+
+def _visit(request: HttpRequest, slug: str) -> Visit:
+    """Return who visits; 404 where the study has no battles, or may not be known to this visitor."""
+    rules = get_object_or_404(
+        BattleRules.objects.exclude(open_to=BattleRules.OpenTo.NOBODY).select_related("study"),
+        study__slug=slug,
+        study__is_draft=False,
+    )
+    why = visitors.why_not(request, rules)
+    if why == visitors.MEMBERS and not viewable(request.user).filter(pk=rules.study_id).exists():
+        raise Http404
+    return Visit(rules, visitors.visitor(request, rules), why)
+
+
+def _own(request: HttpRequest, visit: Visit) -> Battle:
+    """Return the visitor's own battle that a request names; 404 for any other."""
+    sent = request.GET if request.method in ("GET", "HEAD") else request.POST
+    name = sent.get("battle", "")
+    if visit.rater is None or "\0" in name:
+        raise Http404
+    rows = Battle.objects.select_related("study__battle_rules", "rater", "comparison", "first", "second")
+    return get_object_or_404(rows, study=visit.study, rater=visit.rater, public_id=name)
+
+
+@require_safe
+@never_cache
+def battle(request: HttpRequest, slug: str) -> HttpResponse:
+    """The battle that is open, or the last one; with ``new`` a form to begin another."""
+    visit = _visit(request, slug)
+    found = page.newest(visit.study, visit.rater) if visit.rater else None
+    if found is None or ("new" in request.GET and not found.is_open):
+        return _begin_page(request, visit)
+    return _battle_page(request, visit, found)
+
+
+def _battle_page(
+    request: HttpRequest, visit: Visit, found: Battle, status: int = 200, **more: Any
+) -> HttpResponse:
+    shown = Shown(found, visit.rules)
+    context = {"study": visit.study, "rules": visit.rules, "shown": shown, "battle": found, **more}
+    if shown.is_void:
+        context |= _beginning(request, visit, found.turns[0])
+    return render(request, "battles/battle.html", context, status=status)
+
+
+def _begin_page(
+    request: HttpRequest, visit: Visit, prompt: str = "", error: BattleError | None = None
+) -> HttpResponse:
+    context = {"study": visit.study, "rules": visit.rules, "error": error}
+    status = INVALID if error else 200
+    return render(request, "battles/begin.html", context | _beginning(request, visit, prompt), status=status)
+
+
+def _beginning(request: HttpRequest, visit: Visit, prompt: str = "") -> dict[str, Any]:
+    """Return the context of the form that begins a battle."""
+    rules = visit.rules
+    consent = rules.consent.strip() if visit.must_agree else ""
+    context: dict[str, Any] = {
+        "prompt": prompt,
+        "may_begin": not visit.why_not or visit.must_agree,
+        "why_not": "" if visit.must_agree else visit.why_not,
+        "signs_in": visit.why_not == visitors.SIGN_IN,
+        "must_agree": visit.must_agree,
+        "consent": page.html_of(consent),
+    }
+    if visit.rater:
+        asked = work.challenge(rules, visit.rater, visitors.address(request, rules))
+        context["challenge"] = asked if asked.bits else None
+    if rules.lets_choose and request.user.is_authenticated:
+        context["choices"] = rules.authors.select_related("contestant").order_by("contestant__name")
+    return context
+
+
+@require_POST
+@never_cache
+def start(request: HttpRequest, slug: str) -> HttpResponse:
+    """Begin a battle; whoever has one open is led there, so a form sent twice begins one."""
+    visit, response = _visit(request, slug), redirect("battle", slug)
+    prompt = _prompt(request, visit.rules)
+    rater = visit.rater
+    try:
+        rater = rater or _admitted(request, response, visit)
+        address = visitors.address(request, visit.rules)
+        proven = (request.POST.get("token", ""), request.POST.get("proof", ""))
+        if not _has_open(visit, rater):
+            work.check(visit.rules, rater, address, *proven)
+        starting.begin(visit.rules, rater, address, prompt, chosen=_chosen(request, visit.rules))
+    except BattleError as error:
+        if rater and _has_open(visit, rater):
+            messages.info(request, starting.OPEN_ALREADY)
+            return response
+        shown = _begin_page(request, Visit(visit.rules, rater, "" if rater else visit.why_not), prompt, error)
+        shown.cookies.update(response.cookies)
+        return shown
+    return response
+
+
+def _prompt(request: HttpRequest, rules: BattleRules) -> str:
+    """Return what was typed, or the example that was taken instead."""
+    number = request.POST.get("example", "")
+    if number.isdecimal() and int(number) < len(rules.examples):
+        return str(rules.examples[int(number)])
+    return request.POST.get("prompt", "").replace("\r\n", "\n")
+
+
+def _admitted(request: HttpRequest, response: HttpResponse, visit: Visit) -> Rater:
+    if not visit.must_agree:
+        raise BattleError(visit.why_not)
+    if visit.rules.consent.strip() and not request.POST.get("consent"):
+        raise BattleError(visitors.AGREE, "consent")
+    return visitors.admit(request, response, visit.rules)
+
+
+def _has_open(visit: Visit, rater: Rater) -> bool:
+    found = page.newest(visit.study, rater)
+    return found is not None and found.is_open
+
+
+def _chosen(request: HttpRequest, rules: BattleRules) -> list[Author]:
+    """Return the models that somebody chose; none for a battle between drawn ones."""
+    names = [each for each in request.POST.getlist("chosen") if each]
+    if not names or not rules.lets_choose:
+        return []
+    authors = {str(each.pk): each for each in rules.authors.select_related("contestant", "endpoint")}
+    if len(set(names)) != 2 or not authors.keys() >= set(names):
+        raise BattleError("Choose two different models, or none.", "chosen")
+    return [authors[name] for name in names]
+
+
+@require_safe
+@never_cache
+def state(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the page does not show yet; 304 while that is nothing."""
+    visit = _visit(request, slug)
+    shown = Shown(_own(request, visit), visit.rules)
+    body = json.dumps(shown.told((_held(request, "a"), _held(request, "b"))))
+    mark = f'"{hashlib.sha256(body.encode()).hexdigest()[:20]}"'
+    if request.headers.get("If-None-Match") == mark:
+        return HttpResponseNotModified(headers={"ETag": mark})
+    return HttpResponse(body, content_type="application/json", headers={"ETag": mark})
+
+
+def _held(request: HttpRequest, side: str) -> int:
+    sent = request.GET.get(side, "")
+    return min(int(sent), MOST_HELD) if sent.isdecimal() and len(sent) < 10 else 0
+
+
+@require_POST
+@never_cache
+def vote(request: HttpRequest, slug: str) -> HttpResponse:
+    visit = _visit(request, slug)
+    found = _own(request, visit)
+    try:
+        rating = _number(request.POST.get("rating", ""))
+        turn = _number(request.POST.get("turn", ""))
+        voting.vote(found, rating, bool(request.POST.get("neither")), turn)
+    except BattleError as error:
+        return _refused(request, slug, error)
+    return _done(request, slug)
+
+
+def _number(sent: str) -> int | None:
+    """Return a number that was sent; None for none. Raises BattleError for anything else."""
+    if not sent:
+        return None
+    if not (sent.isdecimal() and len(sent) < 5):
+        raise BattleError("Choose one of the buttons.", "rating")
+    return int(sent)
+
+
+@require_POST
+@never_cache
+def why(request: HttpRequest, slug: str) -> HttpResponse:
+    """Store what was good or bad about each answer."""
+    found, sent = _own(request, _visit(request, slug)), request.POST
+    try:
+        reasons = (sent.getlist("first_reasons"), sent.getlist("second_reasons"))
+        voting.say_why(found, *reasons, sent.get("comment", ""))
+    except BattleError as error:
+        return _refused(request, slug, error)
+    return _done(request, slug, "Saved.")
+
+
+@require_POST
+@never_cache
+def more(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask both sides a further question; one that cannot be asked stays in its box."""
+    visit = _visit(request, slug)
+    found, prompt = _own(request, visit), request.POST.get("prompt", "").replace("\r\n", "\n")
+    if request.POST.get("turn", "") != str(found.turn):
+        return _done(request, slug)  # sent twice, or from a page of an earlier turn
+    try:
+        starting.go_on(found, prompt)
+    except BattleError as error:
+        return _battle_page(request, visit, found, INVALID, further=prompt, further_error=error)
+    return _done(request, slug)
+
+
+@require_POST
+@never_cache
+def stop(request: HttpRequest, slug: str) -> HttpResponse:
+    starting.stop(_own(request, _visit(request, slug)))
+    return _done(request, slug)
+
+
+@require_POST
+@never_cache
+def leave(request: HttpRequest, slug: str) -> HttpResponse:
+    starting.leave(_own(request, _visit(request, slug)))
+    return _done(request, slug)
+
+
+@require_POST
+@never_cache
+def end(request: HttpRequest, slug: str) -> HttpResponse:
+    """End a conversation that could go on, and tell the names."""
+    voting.tell(_own(request, _visit(request, slug)))
+    return _done(request, slug)
+
+
+def _done(request: HttpRequest, slug: str, words: str = "") -> HttpResponse:
+    if wants_json(request):
+        return JsonResponse({"status": "done"})
+    if words:
+        messages.success(request, words)
+    return redirect("battle", slug)
+
+
+def _refused(request: HttpRequest, slug: str, error: BattleError) -> HttpResponse:
+    if wants_json(request):
+        return JsonResponse({"status": "refused", "detail": str(error)}, status=REFUSED)
+    messages.error(request, str(error))
+    return redirect("battle", slug)
