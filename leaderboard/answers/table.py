@@ -85,7 +85,7 @@ def lead(contestants: Sequence[Content], figure: str) -> Lead | None:
         " of the models compared"
         if len(compared) < len(known)
         else ""
-        if first[0]["rank"] == 1
+        if first[0]["rank"] in (1, None)
         else " of the models shown",
     )
 

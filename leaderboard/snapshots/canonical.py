@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-FORM: Final = 13
+FORM: Final = 14
 """Raised when stored tables or counts get other fields: after an upgrade, the others are made again."""
 
 

@@ -6,8 +6,10 @@ prompt. By requirements: the share met. Errors are a sandwich's with prompts as 
 and Student's t; ranks and groups come from samples as for pairs.
 """
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
 
 import numpy as np
 
@@ -126,8 +128,16 @@ def _estimate(
 def _rows(
     names: Sequence[str], found: Strengths, count: FloatArray, sure: Certainty | None
 ) -> tuple[Standing, ...]:
+    """Contestants that are compared with no other have no place among others."""
     nothing = np.zeros(len(names), dtype=np.int64)
-    return rows(tuple(names), found, Tally(count.astype(np.int64), nothing, nothing, nothing), sure)
+    placed = rows(tuple(names), found, Tally(count.astype(np.int64), nothing, nothing, nothing), sure)
+    members = Counter(row.component for row in placed)
+    return tuple(replace(row, **_NO_PLACE) if members[row.component] == 1 else row for row in placed)
+
+
+_NO_PLACE: Final[dict[str, Any]] = dict.fromkeys(
+    ("rank", "rank_ub", "p_first", "group", "groups_at", "rank_ub_at")
+)
 
 
 @dataclass(frozen=True)

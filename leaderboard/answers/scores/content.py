@@ -131,8 +131,9 @@ class Scored:
         found = []
         for row in self.standings(choice).rows:
             own = scores.only(scores.contestant == place[row.contestant])
-            # As of means, there is no interval where all prompts say the same.
-            ends = (row.low, row.high) if _differ(row.low, row.high) else ()
+            # Nobody's average is its own. As of means, there is no interval where all prompts say the same.
+            above = None if row.rank is None else row.rating
+            ends = (row.low, row.high) if above is not None and _differ(row.low, row.high) else ()
             if len(own):
                 summary = score_summary(own, self.method.interval).as_dict()
                 del summary["edges"]
@@ -140,7 +141,7 @@ class Scored:
                     {
                         "contestant": row.contestant,
                         **rounded({name: getattr(row, name) for name in _OF_STANDINGS}),
-                        **rounded({"above_average": Estimate(row.rating, *ends)}),
+                        **rounded({"above_average": Estimate(above, *ends)}),
                         **summary,
                     }
                 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -105,9 +104,7 @@ class ScoresPage(TextsPage):
         return bool(self.found) and any(each["unscored"] for each in (self.found or {})["contestants"])
 
     def measured(self) -> Iterator[Measured]:
-        component = Counter(each["component"] for each in (self.found or {})["contestants"])
         for each in (self.found or {})["contestants"]:
-            alone = component[each["component"]] == 1  # nobody's average is its own
             above, mean = Estimate.of(each, "above_average"), Estimate.of(each, "mean")
             yield Measured(
                 each["contestant"],
@@ -115,7 +112,7 @@ class ScoresPage(TextsPage):
                 table.points(mean.value),
                 number_range(mean.low, mean.high),
                 (
-                    NONE if alone else COEFFICIENT.told(above),
+                    NONE if above.value is None else COEFFICIENT.told(above),
                     table.points(each["sd"]),
                     f"{each['n']:,}",
                     *([f"{each['unscored']:,}"] if self._has_gaps else []),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from leaderboard.answers.scores.table import apart
 from leaderboard.pages.aligned_text import aligned, printable
 from leaderboard.pages.format import NONE, counted
 from leaderboard.pages.wording import on_intervals
@@ -54,7 +55,8 @@ def _rater(entry: Content) -> str:
         (printable(each["contestant"]), str(each["rank"] or NONE), *_row(each, counts))
         for each in entry["contestants"]
     ]
-    return f"{printable(entry['rater'])}\n" + "\n".join(aligned([header, *rows], {""}))
+    notes = map(printable, apart(entry["contestants"]))
+    return "\n".join([printable(entry["rater"]), *aligned([header, *rows], {""}), *notes])
 
 
 def _row(own: Content, counts: list[str]) -> tuple[str, ...]:

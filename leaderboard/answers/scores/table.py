@@ -70,14 +70,19 @@ def notes(content: Content) -> Iterator[str]:
     """What must be said beside the numbers."""
     rows = [each for each in content["contestants"] if each["n"]]
     yield from few_prompts(_prompts(content), len(rows))
-    apart = [each["contestant"] for each in rows if each["component"] != rows[0]["component"]]
-    if apart:
-        they = "it is" if len(apart) == 1 else "they are"
-        above = f"the models above, so {they} not compared with them"
-        yield f"No prompt connects {enumerated(apart)} with {above}."
+    yield from apart(rows)
     if content["other_scales"]:
         stretched = counted(content["other_scales"], "score")
         yield f"{stretched} on another scale: stretched evenly to {_scale(content)}."
+
+
+def apart(rows: Sequence[Content]) -> Iterator[str]:
+    """Who is not compared with the first of these models."""
+    found = [each["contestant"] for each in rows if each["component"] != rows[0]["component"]]
+    if found:
+        they = "it is" if len(found) == 1 else "they are"
+        above = f"the models above, so {they} not compared with them"
+        yield f"No prompt connects {enumerated(found)} with {above}."
 
 
 def _prompts(content: Content) -> int:

@@ -131,7 +131,7 @@ def check_lead(rows, figure, shown, verdict, said):
         named = re.search("told apart from ([^.]*)", verdict[1])[1]
         listed = re.split(", | and ", named)
         assert listed == [name for name in behind if name in listed] or named == "5 other models"
-    alone = best > 1 and len(compared) == len(known)
+    alone = best not in (1, None) and len(compared) == len(known)
     assert (" of the models shown" in verdict[0]) == (bool(behind) and alone)
     if said and has_everything(said):
         clear = all(told_apart(said, one, other) for one in first for other in behind)

@@ -49,11 +49,19 @@ def test_who_is_not_connected():
         ("none", 0, None),
     ]
     alone = found.rows[2].as_dict()
-    assert (alone["rating"], alone["low"], alone["rank"], alone["group"]) == (0, None, 1, "b")
+    places = ("rank", "rank_ub", "p_first", "group", "groups_at", "rank_ub_at")
+    assert (alone["rating"], {alone[name] for name in ("low", *places)}) == (0, {None})
+    assert None not in [found.rows[0].as_dict()[name] for name in places]
     nothing = score_standings(scored([[NAN], [3]]), ["A", "B"])
     assert [(row.low, row.group) for row in nothing.rows] == [(None, None)] * 2
     with pytest.raises(StatsError, match="contestant 1 has no name; there are 1"):
         score_standings(scored([[3], [4]]), ["A"])
+
+
+def test_the_only_model_with_answers_has_a_share_and_no_rank():
+    questions, answers = make_questions([0, 1]), make_answers([0, 1], 0, [0, 0], [YES, NO])
+    only, other = requirement_standings(questions, answers, ["A", "B"]).rows
+    assert (only.rating, only.rank, only.rank_ub, other.rank) == (0.5, None, None, None)
 
 
 def test_as_statsmodels():

@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from django.core.management import CommandError
@@ -63,6 +64,21 @@ def test_the_table():
     text = run(scored_study(TWO))
     assert "scores of single answers from 1 to 5" in text
     assert "judge:judge-a and judge:judge-b        5" in text
+
+
+def test_a_model_that_was_compared_with_no_other_has_no_rank():
+    study = scored_study({"judge": {"Ada": [5, 4], "Bob": [2, 1], "Cleo": [None, None, 5]}})
+    rows = found(study)["raters"][0]["contestants"]
+    assert [(each["contestant"], each["rank"], each["above_average"]) for each in rows] == [
+        ("Ada", 1, 1.5),
+        ("Bob", 2, -1.5),
+        ("Cleo", None, None),
+    ]
+    text = run(study)
+    assert "No prompt connects Cleo with the models above, so it is not compared with them." in text
+    assert re.search(r"^Cleo +– +5\.0000", text, re.MULTILINE)
+    only = run(scored_study({"judge-b": {"Ada": [5, 4]}}))
+    assert re.search(r"^Ada +– +4\.5000", only, re.MULTILINE)
 
 
 def test_people_have_a_ceiling_and_only_the_raters_asked_for_are_shown():
