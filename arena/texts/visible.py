@@ -33,3 +33,31 @@ def _shown(character: str, kept: str) -> str:
     if character in kept or not _is_invisible(character):
         return character
     return json.dumps(character)[1:-1]
+
+
+_BLANK_LETTERS: Final = frozenset(
+    chr(code)
+    for first, last in (
+        (0x34F, 0x34F),  # joins letters
+        (0x115F, 0x1160),  # fillers of Korean
+        (0x17B4, 0x17B5),
+        (0x180B, 0x180F),
+        (0x2800, 0x2800),  # Braille without a dot
+        (0x3164, 0x3164),
+        (0xFE00, 0xFE0F),  # variants of the letter before
+        (0xFFA0, 0xFFA0),
+        (0xE0100, 0xE01EF),
+    )
+    for code in range(first, last + 1)
+)
+"""Letters, marks and symbols that nobody sees by themselves."""
+
+
+def is_blank(text: str) -> bool:
+    """Return True if nobody sees anything of it: an empty answer, reply or turn."""
+    return not any(map(_is_seen, text.strip()))
+
+
+def _is_seen(character: str) -> bool:
+    hidden = character.isspace() or character in _BLANK_LETTERS
+    return not hidden and unicodedata.category(character) not in ("Cc", "Cf")

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final
 
+from arena.texts.visible import is_blank
 from judging.endpoints.client import NoReplyError, Reply, storable
 from judging.endpoints.logprobs import count, field_of, tokens_of
 
@@ -171,13 +172,13 @@ def checked(completion: object) -> Reply:
     text, thinking = _parts(field_of(message, "content"))
     finish_reason = _text(field_of(choice, "finish_reason"))
     error = completion.get("error") or field_of(choice, "error")
-    if finish_reason.lower() in BROKEN_ENDS or (error and not text.strip()):
+    if finish_reason.lower() in BROKEN_ENDS or (error and is_blank(text)):
         raise failure(_status_in(error), error or f"the reply ended with {finish_reason}")
     if not isinstance(message, dict):
         raise _without_message(completion, choice)
     text = text or _arguments(message)
     thinking = thinking or next((_parts(message[name])[0] for name in THINKING if message.get(name)), "")
-    if not text.strip() and thinking.strip():
+    if is_blank(text) and not is_blank(thinking):
         text = f"<think>\n{thinking.replace('</', '< /')}\n</think>"
     usage = completion.get("usage")
     details = field_of(usage, "completion_tokens_details")

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from arena.rules import scales
 from arena.texts.marks import Answer, answer_of, strip_end_tokens, without_thinking
+from arena.texts.visible import is_blank
 from judging.protocols.answer_scales import GRADES, LETTERS, AnswerScale
 from judging.protocols.replies import Place, Reason, ReplyText, Verdict
 
@@ -396,7 +397,7 @@ def read_lines(reply: ReplyText, numbers: Iterable[int]) -> dict[int, Verdict]:
     whole = _unreadable(reply, answer, text, Place.LAST_LINE)
     if whole and whole != "truncated":
         return {number: Verdict(None, whole) for number in numbers}
-    missing = read_yes_no(ReplyText(text, reply.finish_reason)) if text.strip() else Verdict(None, "empty")
+    missing = Verdict(None, "empty") if is_blank(text) else read_yes_no(ReplyText(text, reply.finish_reason))
     lines: dict[int, list[Verdict]] = {}
     listed = [f"{name}: {_in_words(value)}" for name, value in object_in(text)]
     for line in () if answer.is_open else listed or text.strip().splitlines():
@@ -415,7 +416,7 @@ def no_text(reply: ReplyText) -> Reason:
     if reply.is_withheld:
         return "refused"
     answer, thinking_open = without_thinking(reply.text)
-    if answer.strip() and not thinking_open:
+    if not is_blank(answer) and not thinking_open:
         return ""
     return "truncated" if reply.is_cut_off else "empty"
 
@@ -428,7 +429,7 @@ def remedy(reply: ReplyText) -> str:
     if reply.is_withheld:
         return "The endpoint's content filter or the model refuses this question. Try another model"
     answer, thinking_open = without_thinking(reply.text)
-    only_thinking = bool(reply.text.strip()) and (thinking_open or not answer.strip())
+    only_thinking = not is_blank(reply.text) and (thinking_open or is_blank(answer))
     if reply.is_cut_off:
         return f"The limit cut the reply off{' while the model thought' * only_thinking}. Raise max tokens"
     if only_thinking:
@@ -473,7 +474,7 @@ def _unreadable(reply: ReplyText, answer: Answer, text: str, place: Place) -> Re
         return "refused"
     if answer.is_open:
         return "truncated" if reply.is_cut_off else "unparsable"
-    if not text.strip():
+    if is_blank(text):
         return "truncated" if reply.is_cut_off else "empty"
     # What was cut off may go on in the place itself: "1" of "10". Only a first line can be complete.
     is_complete = place is Place.FIRST_LINE and "\n" in text.strip()

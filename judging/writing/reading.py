@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from arena.models import Completion
 from arena.texts.dialogue import Message, dialogue
+from arena.texts.visible import is_blank
 from judging.endpoints.scoring import Way
 from judging.judges.services import JudgeError
 from judging.models import Author, Endpoint, Trace, WritingCall
@@ -82,7 +83,7 @@ def _texts(completion: Completion, references: bool) -> Iterator[tuple[int, str]
 
 
 def _has(turns: Sequence[str], number: int) -> bool:
-    return bool("".join(turns[number - 1 : number]).strip())
+    return not is_blank("".join(turns[number - 1 : number]))
 
 
 def _reference(completion: Completion) -> list[str]:

@@ -23,6 +23,7 @@ from arena.pages.permissions import Visitor
 from arena.texts.dialogue import Message
 from arena.texts.marks import OPENING, without_thinking
 from arena.texts.slugs import free_slug, slug_from
+from arena.texts.visible import is_blank
 from judging.endpoints.client import NoReplyError, Reply
 from judging.endpoints.logprobs import tokens_of_text
 from judging.endpoints.scoring import ToRead, before_answer
@@ -305,7 +306,7 @@ def why_no_answer(reply: ReplyText) -> str:
     if reply.is_withheld:
         return "filtered"
     said, thinking_open = without_thinking(reply.text)
-    if said.strip() and not (thinking_open and OPENING.match(said.strip())):
+    if not is_blank(said) and not (thinking_open and OPENING.match(said.strip())):
         return ""
     return "truncated" if reply.is_cut_off else "empty"
 

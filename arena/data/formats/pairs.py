@@ -18,6 +18,7 @@ from arena.data.formats.records import (
     RaterRecord,
 )
 from arena.data.formats.values import MAX_SCORE
+from arena.texts.visible import is_blank
 
 Turns: TypeAlias = tuple[str, ...]
 
@@ -160,6 +161,6 @@ def score(text: str) -> Decimal | None:
 
 def no_rating(reply: str, finish: str = "") -> str:
     """The reason why there is no rating in a reply."""
-    if not reply.strip():
+    if is_blank(reply):
         return "empty"
     return "truncated" if finish == "length" else "unparsable"

@@ -31,6 +31,7 @@ from arena.files.writing import Table, Type
 from arena.rules import feature_names as features
 from arena.rules import scales
 from arena.rules.verdicts import ANSWERS, NEITHER, REASONS, TEXT_REASONS
+from arena.texts.visible import is_blank
 
 
 class Place(NamedTuple):
@@ -214,7 +215,7 @@ class PromptRecord(Checked):
     place: Annotated[Place, _Made] = NOWHERE
 
     def wrong(self) -> Iterator[Wrong]:
-        if self.turns and not self.turns[0].strip():
+        if self.turns and is_blank(self.turns[0]):
             yield Wrong("instruction", "empty")
 
 

@@ -40,6 +40,7 @@ from arena.texts.marks import split_thinking, strip_end_tokens
 from arena.texts.names import folded, why_not
 from arena.texts.self_naming import telling_words
 from arena.texts.slugs import free_slug, slug_from
+from arena.texts.visible import is_blank
 
 _CONTESTANT_COLUMNS = (
     "kind",
@@ -321,8 +322,8 @@ def digest_of(turns: Sequence[str]) -> str:
 
 
 def is_empty(turns: Sequence[str]) -> bool:
-    """Whether a known text is blank."""
-    return bool(turns) and not any(turn.strip() for turn in turns)
+    """Return True if a text is known and nobody sees any of it."""
+    return bool(turns) and all(map(is_blank, turns))
 
 
 _TEXT: Final = ("turns", "is_empty", "digest", "telling")

@@ -151,6 +151,7 @@ def test_the_rationale_is_the_rest(text: str, scale: AnswerScale, place: Place, 
         ("<think>Hm.</think>", "stop", "empty"),
         ("<think>Hm.", "length", "truncated"),
         ("", "stop", "empty"),
+        ("\u2060 \u200d", "stop", "empty"),
     ],
 )
 def test_why_a_reply_that_is_quoted_says_nothing(text: str, finish_reason: str, reason: str) -> None:

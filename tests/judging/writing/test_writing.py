@@ -122,6 +122,7 @@ def test_an_answer_with_an_unknown_end_is_kept_and_told(author: Author, model: C
     ("reply", "kind"),
     [
         (Answer(" \n"), "empty"),
+        (Answer("\u200b\ufeff"), "empty"),
         (Answer(None, finish_reason="length"), "truncated"),
         (Answer("<think>The Rhine, or", finish_reason="length"), "truncated"),
         (Answer(None, refusal="I cannot help with that."), "refused"),

@@ -140,13 +140,14 @@ def test_two_files_that_name_a_judge_alike_say_the_same_or_are_two_judges(tmp_pa
     ]
 
 
-def test_an_empty_output_is_a_completion(tmp_path: Path) -> None:
-    labels = write(tmp_path, make_item(output_2=""), make_item(input="Name a duck."))
-    item = make_item(output_2="", results=make_results("1", "1"))
+@pytest.mark.parametrize("text", ["", "\u200b", "\u2800\ufeff\n"])
+def test_an_empty_output_is_a_completion(tmp_path: Path, text: str) -> None:
+    labels = write(tmp_path, make_item(output_2=text), make_item(input="Name a duck."))
+    item = make_item(output_2=text, results=make_results("1", "1"))
     results = write(tmp_path, item, into="Natural/gpt-4")
     report = import_files("s", [labels, results])
     assert (reasons(report), report.counts["completions"].empty) == ([], 1)
-    assert [one.turns for one in Completion.objects.filter(is_empty=True)] == [[""]]
+    assert [one.turns for one in Completion.objects.filter(is_empty=True)] == [[text]]
     assert (Comparison.objects.count(), Pair.objects.exclude(gold="").count()) == (2, 2)
 
 
