@@ -8,7 +8,7 @@ and Student's t; ranks and groups come from samples as for pairs.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
