@@ -239,6 +239,7 @@ SWEEPS = [
     "judging.requests.services.sweep",
     "judging.submissions.services.mail_again",
     "judging.battles.starting.expire",
+    "judging.battles.visitors.renew_salts",
     "leaderboard.refreshing.services.sweep",
     "leaderboard.snapshots.on_demand.sweep",
 ]

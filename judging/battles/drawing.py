@@ -5,12 +5,15 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from arena.models import Comparison
+from arena.models.querysets import word
+from arena.rating.progress import recent
 from arena.rules import scales
 from judging.battles import weighing
 from judging.battles.weighing import Pair, Tallies, pair_of
@@ -18,9 +21,12 @@ from judging.models import Author, Battle, BattleRules
 from judging.runs import limiting
 
 State = Battle.State
-OPEN: Final = (State.WAITING, State.ANSWERING, State.READY)
+OPEN: Final = [word("waiting"), word("answering"), word("ready")]
+"""The states of open battles, in the words of the index that holds those alone."""
 
 IN_HAND: Final = timedelta(hours=1)  # so long a battle that is open counts for its models
+_Row = tuple[int, int, int | None, int | None, int]
+"""Both models, rating and points, and how often."""
 
 
 @dataclass(frozen=True)
@@ -93,17 +99,28 @@ def able(rules: BattleRules) -> list[Author]:
 
 
 def tallies(rules: BattleRules) -> Tallies:
-    """Count the battles of a study by model and pair: those with a vote that counts, and those in hand."""
-    of_study = Battle.objects.filter(study=rules.study_id, is_chosen=False).order_by()
+    """Count the battles of a study by model and pair: those with a vote that counts, and those in hand.
+
+    All votes are counted again after some seconds, as that takes the longer the more there are.
+    """
+    in_hand = Q(state__in=OPEN, created_at__gte=timezone.now() - IN_HAND)
+    voted = recent("battles", rules.study.slug, partial(_voted, rules))
+    return _tallied([*voted, *_counted(rules, in_hand)])
+
+
+def _voted(rules: BattleRules) -> list[_Row]:
     votes = Comparison.objects.counted_by(rules.study).filter(study=rules.study_id)
-    voted = of_study.filter(state=State.VOTED, comparison__in=votes)
-    in_hand = of_study.filter(state__in=OPEN, created_at__gte=timezone.now() - IN_HAND)
+    return _counted(rules, Q(state=State.VOTED, comparison__in=votes))
+
+
+def _counted(rules: BattleRules, which: Q) -> list[_Row]:
+    """How many battles there are by models and rating."""
+    rows = Battle.objects.filter(which, study=rules.study_id, is_chosen=False).order_by()
     columns = ("first", "second", "comparison__rating", "comparison__points")
-    rows = [each.values_list(*columns).annotate(Count("pk")) for each in (voted, in_hand)]
-    return _tallied([*rows[0], *rows[1]])
+    return list(rows.values_list(*columns).annotate(Count("pk")))
 
 
-def _tallied(rows: Sequence[tuple[int, int, int | None, int | None, int]]) -> Tallies:
+def _tallied(rows: Sequence[_Row]) -> Tallies:
     battles, together, rated = Counter[int](), Counter[Pair](), Counter[int]()
     won: dict[int, float] = defaultdict(float)
     for first, second, rating, points, count in rows:

@@ -9,7 +9,7 @@ from datetime import datetime, time, timedelta
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from arena.models import Rater
@@ -92,6 +92,7 @@ def go_on(battle: Battle, prompt: str) -> Battle:
         battle = locked(battle)
         rules = _locked_rules(battle.study.battle_rules)
         _check_turn(rules, battle)
+        _check_alone(rules, battle.rater, battle)
         _check_queue(rules)
         last = battle.calls.filter(is_current=True, turn=battle.turn).select_related("author__endpoint")
         authors = {call.side: call.author for call in last}
@@ -123,9 +124,8 @@ def leave(battle: Battle) -> None:
 def expire(now: datetime | None = None) -> int:
     """Void battles whose models could not be asked for long, so that they hold no money; how many."""
     before = (now or timezone.now()) - LONGEST_WAIT
-    late = BattleCall.objects.filter(state=Asked.WAITING, created_at__lte=before, battle__state=State.WAITING)
-    found = Battle.objects.filter(pk__in=late.values("battle")).order_by("pk")
-    return sum(_expire(battle, before) for battle in found)
+    waiting = Battle.objects.filter(state__in=OPEN, created_at__lte=before).filter(state=State.WAITING)
+    return sum(_expire(battle, before) for battle in waiting.order_by())
 
 
 @transaction.atomic
@@ -151,8 +151,9 @@ def position(battle: Battle) -> int:
 
     Whose models are busy is not told.
     """
-    waiting = BattleCall.objects.filter(is_current=True, state=Asked.WAITING)
-    queue = Battle.objects.filter(study=battle.study_id, state=State.WAITING, pk__in=waiting.values("battle"))
+    waiting = BattleCall.objects.filter(battle=OuterRef("pk"), is_current=True, state=Asked.WAITING)
+    is_open = Battle.objects.filter(study=battle.study_id, state__in=OPEN)
+    queue = is_open.filter(Exists(waiting), state=State.WAITING)
     is_waiting = queue.filter(pk=battle.pk).exists()
     return queue.filter(pk__lte=battle.pk).count() if is_waiting else 0
 
@@ -251,8 +252,7 @@ def _checked(rules: BattleRules, prompt: str) -> str:
 
 
 def _check_visitor(rules: BattleRules, rater: Rater, address: str) -> None:
-    if Battle.objects.filter(study=rules.study_id, rater=rater, state__in=OPEN).exists():
-        raise BattleError(OPEN_ALREADY)
+    _check_alone(rules, rater)
     today = begun_today(rules)
     if today.filter(rater=rater).count() >= rules.visitor_daily:
         raise BattleError(
@@ -263,9 +263,16 @@ def _check_visitor(rules: BattleRules, rater: Rater, address: str) -> None:
         raise BattleError(f"{begun_there}, the most there can be. {TOMORROW}")
 
 
+def _check_alone(rules: BattleRules, rater: Rater, beside: Battle | None = None) -> None:
+    """Raise BattleError for somebody with an open battle in the study, other than the one they go on with."""
+    is_open = Battle.objects.filter(study=rules.study_id, rater=rater, state__in=OPEN)
+    if is_open.exclude(pk=beside.pk if beside else 0).exists():
+        raise BattleError(OPEN_ALREADY)
+
+
 def _check_queue(rules: BattleRules) -> None:
-    waiting = Battle.objects.filter(study=rules.study_id, state=State.WAITING)
-    if waiting.count() >= rules.most_waiting:
+    is_open = Battle.objects.filter(study=rules.study_id, state__in=OPEN)
+    if is_open.filter(state=State.WAITING).count() >= rules.most_waiting:
         raise BattleError(FULL)
 
 

@@ -66,12 +66,20 @@ def address(request: HttpRequest, rules: BattleRules) -> str:
     So today's battles from one address are counted together, and nobody can link them to those of another
     day or to the address.
     """
-    today = timezone.localdate()
-    if rules.salted_on != today:
-        stale = BattleRules.objects.filter(pk=rules.pk).exclude(salted_on=today)
-        stale.update(salt=secrets.token_bytes(), salted_on=today)
+    if rules.salted_on != timezone.localdate():
+        renew_salts()
         rules.refresh_from_db(fields=["salt", "salted_on"])
     return origin_of(request, f"judging.battles.address.{bytes(rules.salt).hex()}")
+
+
+def renew_salts() -> int:
+    """Throw away the salts of earlier days, also where nobody asks; how many."""
+    today = timezone.localdate()
+    stale = BattleRules.objects.exclude(salted_on=today)
+    return sum(
+        stale.filter(pk=pk).update(salt=secrets.token_bytes(), salted_on=today)
+        for pk in stale.values_list("pk", flat=True)
+    )
 
 
 def _why_not_open(request: HttpRequest, rules: BattleRules) -> str:
@@ -89,8 +97,9 @@ def _is_member(request: HttpRequest, rules: BattleRules) -> bool:
 
 
 def _known(request: HttpRequest) -> Rater | None:
+    """The rater of an account, or the visitor that the cookie names."""
     if request.user.is_authenticated:
-        return rater_of(request.user)
+        return Rater.objects.filter(user=request.user).first()
     try:
         slug = signing.loads(request.COOKIES.get(COOKIE, ""), salt=SALT, max_age=KEPT)
     except signing.BadSignature:

@@ -90,7 +90,7 @@ def check_outer(study: Study, whose: str, asked: Sequence[AskedModel]) -> None:
 
 IN_WORDS: Final = {
     Scope.RUN: "of the run",
-    Scope.BATTLES: "of the study's battles of the day",
+    Scope.BATTLES: "of the day's battles",
     Scope.STUDY: "of the study",
     Scope.DAY: "of the day",
 }

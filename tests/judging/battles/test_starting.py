@@ -174,6 +174,10 @@ def test_both_go_on_from_the_better_answer(rules: BattleRules) -> None:
     with pytest.raises(BattleError, match="Rate first"):
         starting.go_on(battle, "And then?")
     voting.vote(battle, 7, False)
+    other = begin(rules, battle.rater)
+    with pytest.raises(BattleError, match="You have a battle that is open"):
+        starting.go_on(battle, "And then?")
+    starting.leave(other)
     battle = starting.go_on(battle, "And then?")
     for call in battle.calls.filter(turn=2):
         assert [each["content"] for each in call.messages] == ["Why?", "So B.", "And then?"]
@@ -275,7 +279,10 @@ def test_stopping_ends_both_answers(rules: BattleRules) -> None:
 def test_a_battle_that_waits_for_long_is_void_and_holds_no_money(rules: BattleRules) -> None:
     make.make_price()
     late, fresh = begin(rules), begin(rules)
-    BattleCall.objects.filter(battle=late).update(created_at=timezone.now() - timedelta(minutes=16))
+    long_ago = timezone.now() - timedelta(minutes=16)
+    Battle.objects.update(created_at=long_ago)
+    assert starting.expire() == 0  # a turn that was begun since
+    BattleCall.objects.filter(battle=late).update(created_at=long_ago)
     assert (starting.expire(), starting.expire()) == (1, 0)
     late.refresh_from_db(), fresh.refresh_from_db()
     assert (late.state, late.void, fresh.state) == ("void", "failed", "waiting")

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from judging.models import Purse
-from tests.factories import make_study, make_user
+from tests.factories import make_battle_rules, make_study, make_user
 
 pytestmark = pytest.mark.django_db
 PAGE = "/judging/budgets/"
@@ -39,3 +39,22 @@ def test_who_may_not_spend_sets_no_budget(client: Client) -> None:
     client.force_login(make_user())
     assert client.get(PAGE).status_code in (302, 403)
     assert not Purse.objects.exists()
+
+
+def test_what_battles_may_cost_every_day_is_set_where_there_are_some(client: Client) -> None:
+    study = make_study(name="Lakes", visibility="public")
+    client.force_login(make_user(is_staff=True))
+    assert "Only its battles" not in client.get(PAGE).content.decode()
+    make_battle_rules(study=study)
+    assert "Only its battles, every day" in client.get(PAGE).content.decode()
+    sent = {"study": study.slug, "battles": "on", "budget": "2", "currency": "USD"}
+    shown = client.post(PAGE, sent, follow=True).content.decode()
+    assert "Battles of Lakes, every day, spent on" in shown
+    purse = Purse.objects.get()
+    assert (purse.scope, purse.battles, purse.budget) == ("battles", study, 2)
+    refused = client.post(PAGE, {**sent, "study": ""})
+    assert refused.status_code == 422
+    assert "Choose the study whose battles are meant." in refused.content.decode()
+    client.post(PAGE, {**sent, "budget": ""})
+    assert Purse.objects.get().budget is None
+    assert "Battles of Lakes" not in client.get(PAGE).content.decode()
