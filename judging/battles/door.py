@@ -140,10 +140,12 @@ class _Battles(Requests[BattleCall]):
     def flush(self) -> bool:
         """Store what has come of all answers of this process; False if none is being given."""
         streams = self._streams.all()
-        news = {stream.row.pk for stream in streams if stream.look()}
+        news = [stream for stream in streams if stream.look()]
         if streams:
             with transaction.atomic():
-                _flush(streams, news, timezone.now())
+                _flush(streams, {stream.row.pk for stream in news}, timezone.now())
+            for stream in news:
+                stream.stored = stream.held
         return bool(streams)
 
 
@@ -156,7 +158,7 @@ def _flush(streams: Sequence[Stream], news: set[int], now: datetime) -> None:
         if row is None or battle is None or not _is_wanted(row, battle, stream):
             stream.stop()
         elif row.pk in news:
-            _show(row, stream, battle.study.battle_rules)
+            _show(row, stream)
     asked = [stream.row.pk for stream in streams]
     BattleCall.objects.filter(pk__in=asked, state=State.IN_FLIGHT).update(deadline=now + GRACE)
     for battle in battles.values():
@@ -169,9 +171,9 @@ def _is_wanted(row: BattleCall, battle: Battle, stream: Stream) -> bool:
     return is_same and battle.state in GOING and not row.ends_early
 
 
-def _show(row: BattleCall, stream: Stream, rules: BattleRules) -> None:
+def _show(row: BattleCall, stream: Stream) -> None:
     """Store what has come of an answer, and what of it may be shown."""
-    shown = stream.held.shown
+    shown, rules = stream.held.shown, stream.row.battle.study.battle_rules
     row.error_kind = FLAGGED if moderation.blocked_word(rules, shown) else _named(rules, stream)
     told: dict[str, Any] = {"text": stream.text, "begun_at": stream.begun_at, "error_kind": row.error_kind}
     if not row.error_kind:

@@ -20,7 +20,7 @@ def locked(battle: Battle) -> Battle:
 def locked_calls(battles: Collection[int]) -> dict[int, list[BattleCall]]:
     """The current calls of battles, A's first, without their texts, locked until the transaction ends."""
     rows = BattleCall.objects.filter(battle__in=battles, is_current=True).order_by("pk")
-    rows = rows.select_for_update(of=("self",), no_key=True).select_related("author__contestant")
+    rows = rows.select_for_update(no_key=True)
     found: dict[int, list[BattleCall]] = defaultdict(list)
     for row in _with_lengths(rows):
         found[row.battle_id].append(row)
@@ -32,6 +32,5 @@ def _with_lengths(rows: QuerySet[BattleCall]) -> QuerySet[BattleCall]:
 
 
 def locked_battles(battles: Collection[int]) -> QuerySet[Battle]:
-    """Battles with their rules, locked; for a transaction that has locked their calls."""
-    rows = Battle.objects.filter(pk__in=battles).select_related("study__battle_rules").order_by("pk")
-    return rows.select_for_update(of=("self",), no_key=True)
+    """Battles, locked; for a transaction that has locked their calls."""
+    return Battle.objects.filter(pk__in=battles).order_by("pk").select_for_update(no_key=True)

@@ -26,7 +26,7 @@ class Stream:
         self._parts: list[str] = []
         self._is_stopped = False
         self.begun_at: datetime | None = None
-        self.held = Held()
+        self.held = self.stored = Held()
 
     def take(self, piece: str) -> None:
         """Take a piece of the answer, in the thread that asks. Raises StoppedError."""
@@ -53,11 +53,10 @@ class Stream:
         return storable(self._parts[0])
 
     def look(self) -> bool:
-        """Look at what has come since the last time; False if that is nothing."""
-        if not self._pieces:
-            return False
-        self.held = hold(self.held, self.text, self._names, is_complete=False)
-        return True
+        """Look at what has come since the last time; False if all that may be shown is stored."""
+        if self._pieces:
+            self.held = hold(self.held, self.text, self._names, is_complete=False)
+        return self.held != self.stored
 
     def whole(self, text: str) -> Held:
         """What may be shown of the answer once all of it is there."""
