@@ -66,7 +66,7 @@ def test_streams(rules, worker, count, monkeypatch):
         for call in each.calls.select_related("battle")
     ]
     print(
-        f"\n{2 * count} streams: {median(spent):.1f} ms a flush of {battles.EVERY} s (most {max(spent):.1f}); "
+        f"\n{2 * count} streams: {median(spent):.1f} ms each {battles.EVERY} s (most {max(spent):.1f}); "
         f"{100 * used / took:.0f}% of a processor in {took:.0f} s, those of the model included; "
         f"first word after {median(firsts):.2f} s, both seen after {median(waits):.2f} s",
         end="",
