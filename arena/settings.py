@@ -229,6 +229,8 @@ CACHES = {
     "counts": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "counts"},
 }
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", 5.0 if EMBEDDED_WORKER else 30.0, validate=MORE_THAN_NONE)
+# Functions called after the demo studies are loaded, by the apps above this one.
+DEMO_ADDITIONS = ["judging.battles.demo.open_battles"]
 # Functions called at every sweep, and once when the embedded worker starts. Named as strings: they live in
 # the apps above this one.
 SWEEPS = [

@@ -1,7 +1,9 @@
 import io
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command, get_commands
+from django.utils.module_loading import import_string
 
 from arena.demo.load import Demo, DemoError, Loaded, closed_demo, load_demo, open_demo
 from arena.management.command import ArenaCommand
@@ -14,6 +16,8 @@ class Command(ArenaCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self._load(open_demo(), options)
         closed = self._load(closed_demo(), options)
+        for path in settings.DEMO_ADDITIONS:
+            import_string(path)()
         if closed.report and "release" in get_commands():
             slug, author, quiet = closed.study.slug, "Reed, Robin <invented author>", io.StringIO()
             call_command("refresh", slug, stdout=quiet)
