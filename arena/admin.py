@@ -134,15 +134,15 @@ look_up(
 )
 look_up(
     Assignment,
-    "public_id study rater kind pair completion swapped repeat state leased_until",
+    "public_id study rater kind pair completion turn swapped repeat state leased_until",
     "state kind study rater__kind",
     "public_id rater__name rater__slug",
     **_BY_DAY,
 )
 look_up(
     Comparison,
-    "pk study rater pair swapped status rating points reason source is_current created_at",
-    "study rater__kind status reason source points is_current",
+    "pk study rater pair turn swapped status rating points reason source is_current created_at",
+    "study rater__kind status reason source points turn is_current",
     "external_id rater__name rater__slug pair__prompt__external_id",
     inlines=[CriterionInline],
     **_BY_DAY,

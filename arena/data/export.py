@@ -300,7 +300,7 @@ def _opinions(opinions: QuerySet[Any], columns: Mapping[str, str], slugs: Mappin
 def _comparisons(study: Study) -> Iterator[Row]:
     slugs = rater_slugs(study)
     members = panel_members(study, slugs)
-    names = ("pk", "status", "swapped", "points", "rating", "neither")
+    names = ("pk", "status", "turn", "swapped", "points", "rating", "neither")
     scores = ("first_score", "second_score", "expected")
     columns = {
         **{name: f"pair__{column}" for name, column in _PAIR.items()},
@@ -311,6 +311,7 @@ def _comparisons(study: Study) -> Iterator[Row]:
         for row in chunk:
             yield {
                 **_sides(row, swapped=row["swapped"]),
+                "turn": row["turn"] or None,
                 "identical": True if row["status"] == Comparison.Status.IDENTICAL else None,
                 "neither": row["neither"] or None,
                 "criteria": criteria.get(row["pk"]),

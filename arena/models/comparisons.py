@@ -55,6 +55,9 @@ class Assignment(models.Model):
         Completion, models.CASCADE, null=True, blank=True, related_name="assignments"
     )
     swapped = models.BooleanField(default=False, help_text="The pair's second answer is shown first.")
+    turn = models.PositiveSmallIntegerField(
+        default=0, help_text="Which turn is rated, from 1; 0 is the whole conversation."
+    )
     seed = models.BigIntegerField(default=new_seed)
     repeat = models.PositiveSmallIntegerField(default=0, help_text="0, or the number of a deliberate repeat.")
     purpose = models.CharField(max_length=12, choices=Purpose, default=Purpose.STUDY)
@@ -82,7 +85,7 @@ class Assignment(models.Model):
             models.CheckConstraint(
                 condition=(
                     Q(kind="compare", pair__isnull=False, completion__isnull=True)
-                    | Q(kind__in=["score", "check"], pair__isnull=True, completion__isnull=False)
+                    | Q(kind__in=["score", "check"], pair__isnull=True, completion__isnull=False, turn=0)
                 ),
                 name="assignment_kind_has_its_target",
             ),
@@ -99,7 +102,7 @@ class Assignment(models.Model):
                 name="assignment_claim_has_a_lease",
             ),
             models.UniqueConstraint(
-                fields=["rater", "pair", "swapped", "repeat"],
+                fields=["rater", "pair", "swapped", "repeat", "turn"],
                 condition=~Q(state="expired") & Q(kind="compare"),
                 name="assignment_offered_once",
             ),
@@ -227,6 +230,9 @@ class Comparison(Opinion):
 
     pair = models.ForeignKey(Pair, models.CASCADE, related_name="comparisons")
     swapped = models.BooleanField(help_text="The pair's second answer was shown first.")
+    turn = models.PositiveSmallIntegerField(
+        default=0, help_text="Which turn is rated, from 1; 0 is the whole conversation."
+    )
     points = models.PositiveSmallIntegerField(help_text="Points of the scale this rating was given on.")
     rating = models.PositiveSmallIntegerField(null=True, blank=True)
     first_score = models.FloatField(null=True, blank=True)
@@ -270,7 +276,7 @@ class Comparison(Opinion):
                 name="comparison_both_scores_or_none",
             ),
             models.UniqueConstraint(
-                fields=["rater", "pair", "swapped", "repeat"],
+                fields=["rater", "pair", "swapped", "repeat", "turn"],
                 condition=Q(is_current=True),
                 name="comparison_one_current",
             ),

@@ -39,6 +39,10 @@ _STUDY_OF_COMPLETION: Final = """(SELECT p.study_id FROM arena_prompt p
 _ABOUT_ITS_PROMPT: Final = """(SELECT prompt_id FROM arena_question WHERE id = NEW.question_id)
             = (SELECT prompt_id FROM arena_completion WHERE id = NEW.completion_id)"""
 
+_TURN_OF_PAIR: Final = """(NEW.turn = 0 OR EXISTS (SELECT 1 FROM arena_prompt p
+            JOIN arena_pair ON arena_pair.prompt_id = p.id WHERE arena_pair.id = NEW.pair_id
+            AND (json_array_length(p.turns) = 0 OR NEW.turn <= json_array_length(p.turns))))"""
+
 _UNCHANGED: Final = ("id", "kind", "at", "study_slug", "command", "request")
 _EMPTIED: Final = ("study_id", "rater_id", "by_id", "account_id")
 
@@ -61,6 +65,12 @@ RULES: Final = {
         """NEW.study_id = (SELECT p.study_id FROM arena_prompt p
             JOIN arena_pair ON arena_pair.prompt_id = p.id WHERE arena_pair.id = NEW.pair_id)""",
         "a comparison belongs to the study of its pair",
+    ),
+    "comparison_has_its_turn": _of_rows(
+        "arena_comparison", _TURN_OF_PAIR, "the turn of a comparison is one of its prompt"
+    ),
+    "assignment_has_its_turn": _of_rows(
+        "arena_assignment", _TURN_OF_PAIR, "the turn of an assignment is one of its prompt"
     ),
     "score_stays_in_study": _of_rows(
         "arena_score",
@@ -151,7 +161,7 @@ def _postgresql(name: str, rule: Rule) -> Iterator[str]:
     checks = "".join(
         f"""
                 IF TG_OP = '{event}' THEN
-                    IF NOT ({condition}) THEN
+                    IF NOT ({condition.replace("json_array_length", "jsonb_array_length")}) THEN
                         RAISE EXCEPTION '{rule.message}' USING ERRCODE = 'check_violation';
                     END IF;
                 END IF;"""

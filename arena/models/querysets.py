@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from django.db import models
 from django.db.models import Count, Exists, OuterRef, Q, Subquery
-from django.db.models.expressions import RawSQL
+from django.db.models.expressions import Func, RawSQL
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from arena.rules.subsets import NO_PROMPT_SUBSET, TRAINING_SUBSET
+from arena.rules.turns import WHOLE, Rated, asked
 
 if TYPE_CHECKING:
     from arena.models import (  # noqa: F401 - named in the bases below
@@ -46,6 +47,16 @@ def word(constant: str) -> RawSQL:
     SQLite uses an index with a condition only where a statement says the same, and a parameter does not.
     """
     return RawSQL(f"'{constant}'", ())  # noqa: S611 - no input comes here
+
+
+class Length(Func):
+    """How many values a JSON list has."""
+
+    function = "json_array_length"
+    output_field = models.IntegerField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, function="jsonb_array_length", **context)
 
 
 def left_out_raters(study: Study) -> list[int]:
@@ -133,10 +144,14 @@ class PairQuerySet(models.QuerySet["Pair"]):
     def recount(self, study: Study) -> None:
         """Set the rating counters of these pairs of one study from the current comparisons that count.
 
-        What a panel says is no rating of its own.
+        What a panel says is no rating of its own. Of several turns that are asked, the one with the fewest
+        ratings counts.
         """
         from arena.models import Comparison
 
+        if study.rated_turns != Rated.WHOLE:
+            self._recount_turns(study)
+            return
         out = left_out_raters(study)
         for kind, counter in (("person", "people_ratings"), ("judge", "judge_ratings")):
             # A pair's comparisons are of its own study (arena/models/invariants.py). If the query says so
@@ -144,13 +159,29 @@ class PairQuerySet(models.QuerySet["Pair"]):
             # looks for those that are left out.
             counted = (
                 Comparison.objects.counted_by(study, out=out)
-                .filter(pair=OuterRef("pk"), rater__kind=kind, rater__derived_from=[])
+                .filter(pair=OuterRef("pk"), turn=WHOLE, rater__kind=kind, rater__derived_from=[])
                 .order_by()
                 .values("pair")
                 .annotate(n=Count("pk"))
                 .values("n")
             )
             self.update(**{counter: Coalesce(Subquery(counted), 0)})
+
+    def _recount_turns(self, study: Study) -> None:
+        """``recount`` for a study that has single turns rated."""
+        from arena.models import Comparison
+
+        pairs = dict(self.order_by().annotate(n=Length("prompt__turns")).values_list("pk", "n"))
+        counted = Comparison.objects.counted_by(study).filter(pair__in=list(pairs), rater__derived_from=[])
+        by_turn = counted.order_by().values_list("rater__kind", "pair", "turn").annotate(n=Count("pk"))
+        given = Counter({row[:3]: row[3] for row in by_turn})
+        for kind, counter in (("person", "people_ratings"), ("judge", "judge_ratings")):
+            of: dict[int, list[int]] = {}
+            for pair, turns in pairs.items():
+                fewest = min(given[kind, pair, turn] for turn in asked(study.rated_turns, turns))
+                of.setdefault(fewest, []).append(pair)
+            for fewest, some in of.items():
+                self.model.rows.filter(pk__in=some).update(**{counter: fewest})
 
 
 class SelectorError(ValueError):
@@ -275,7 +306,10 @@ class OpinionQuerySet(MarkedQuerySet[RowT]):
 
 
 class ComparisonQuerySet(OpinionQuerySet["Comparison"]):
-    pass
+    def people_by_turn(self, study: Study, pair: int) -> Counter[int]:
+        """How many ratings of people count, by turn of a pair."""
+        said = self.counted_by(study).filter(pair=pair, rater__kind="person").order_by()
+        return Counter(dict(said.values_list("turn").annotate(n=Count("pk"))))
 
 
 class ScoreQuerySet(OpinionQuerySet["Score"]):

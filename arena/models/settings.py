@@ -102,6 +102,14 @@ FORMS: Final[Mapping[str, Mapping[str, Setting]]] = {
             NOTHING,
             "Raters see how far they have come, for example 20 of 50. They may do more.",
         ),
+        "rated_turns": Setting(
+            "What is rated of a conversation",
+            FIGURES,
+            "Where a prompt has several turns. Turns are rated one after another: those before are shown, "
+            "those after are not.",
+            COMPARE,
+            log="Rated of a conversation",
+        ),
         "reasons": Setting(
             "Reasons offered after the choice",
             NOTHING,

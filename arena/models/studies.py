@@ -12,7 +12,7 @@ from arena.models.querysets import (
     PromptQuerySet,
     StudyQuerySet,
 )
-from arena.rules import feature_names, scales
+from arena.rules import feature_names, scales, turns
 from arena.rules.pairing import DEFAULT_STRATEGY, STRATEGIES, STRATEGY_CHOICES
 
 
@@ -44,6 +44,11 @@ class Study(models.Model):
         HIDE = "hide", "Hide the thinking"
         EXCLUDE = "exclude", "Leave them out: nobody rates them"
 
+    class Rated(models.TextChoices):
+        WHOLE = turns.Rated.WHOLE.value, "Whole conversations"
+        LAST = turns.Rated.LAST.value, "The last turn"
+        EACH = turns.Rated.EACH.value, "Each turn"
+
     class ReferencesShown(models.TextChoices):
         HIDDEN = "hidden", "Not shown"
         DEMAND = "demand", "Folded below the answers"
@@ -63,6 +68,7 @@ class Study(models.Model):
     tasks = models.JSONField(default=usual_tasks)
     score_lowest = models.PositiveSmallIntegerField(default=1, validators=[MaxValueValidator(100)])
     score_highest = models.PositiveSmallIntegerField(default=5, validators=[MaxValueValidator(100)])
+    rated_turns = models.CharField(max_length=10, choices=Rated, default=Rated.WHOLE)
     criteria = models.JSONField(default=list, blank=True)
     reasons = models.JSONField(default=usual_reasons, blank=True)
     reveal_names = models.BooleanField(default=False)
@@ -143,11 +149,15 @@ class Study(models.Model):
                     naming__in=["show", "mask", "exclude"],
                     thinking__in=["hide", "exclude"],
                     show_references__in=["hidden", "demand", "beside"],
+                    rated_turns__in=list(turns.Rated),
                 ),
                 name="study_choices_known",
             ),
             models.CheckConstraint(
                 condition=Q(score_lowest__lt=F("score_highest")), name="study_score_has_two_ends"
+            ),
+            models.CheckConstraint(
+                condition=Q(reveal_names=False) | ~Q(rated_turns="each"), name="study_turns_stay_blind"
             ),
             models.CheckConstraint(
                 condition=Q(is_draft=False) | Q(visibility="private"), name="study_draft_is_private"
@@ -177,6 +187,10 @@ class Study(models.Model):
     def shows_references(self) -> bool:
         return self.show_references != self.ReferencesShown.HIDDEN
 
+    def turns_of(self, prompt: "Prompt") -> tuple[int, ...]:
+        """The turns of a prompt that raters compare, in order; 0 is the whole conversation."""
+        return turns.asked(self.rated_turns, len(prompt.turns))
+
     def touch(self) -> None:
         """Have published figures computed again."""
         Study.objects.filter(pk=self.pk).update(revision=F("revision") + 1)
@@ -191,6 +205,9 @@ class Prompt(models.Model):
     turns = models.JSONField(help_text="What the user says, turn by turn; empty when the text is unknown.")
     is_private = models.BooleanField(
         default=False, help_text="Typed by a visitor and not published: only operators and judges read it."
+    )
+    asides = models.JSONField(
+        default=list, blank=True, help_text="System messages, tools and images, each before a turn."
     )
     input = models.TextField(
         blank=True, help_text="Material that the instruction is about, such as a text to summarise."
@@ -296,6 +313,9 @@ class Completion(models.Model):
     )
     external_id = models.CharField(max_length=200, blank=True)
     turns = models.JSONField(help_text="The answer, turn by turn; an empty list if the text is unknown.")
+    asides = models.JSONField(
+        default=list, blank=True, help_text="System messages, tools and images, each before a turn."
+    )
     is_empty = models.BooleanField(default=False, help_text="The text is known to be empty.")
     version = models.PositiveIntegerField(default=1)
     is_current = models.BooleanField(default=True)
@@ -331,6 +351,10 @@ class Completion(models.Model):
     @property
     def text(self) -> str:
         return "\n\n".join(self.turns)
+
+    def until(self, turn: int) -> tuple[list[str], list[Any]]:
+        """What is said up to a turn, and what stands before it."""
+        return self.turns[:turn], [each for each in self.asides if each["turn"] <= turn]
 
 
 AllPairs = models.Manager.from_queryset(PairQuerySet)
@@ -411,7 +435,12 @@ class Pair(models.Model):
 
     @property
     def is_identical(self) -> bool:
-        return self.first.digest == self.second.digest
+        return self.is_identical_at(turns.WHOLE)
+
+    def is_identical_at(self, turn: int) -> bool:
+        """Return whether both answers are the same, or the same up to a turn."""
+        same = self.first.digest == self.second.digest
+        return same or (turn > 0 and self.first.until(turn) == self.second.until(turn))
 
     def shown(self, swapped: bool) -> tuple[Completion, Completion]:
         return (self.second, self.first) if swapped else (self.first, self.second)

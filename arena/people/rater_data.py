@@ -42,6 +42,7 @@ _PAIRS: Final = {
     "number": Type.INTEGER,
     "day": Type.TEXT,
     **dict.fromkeys(("prompt", "subset", "category", "first", "second"), Type.TEXT),
+    "turn": Type.INTEGER,
     "points": Type.INTEGER,
     "rating": Type.INTEGER,
     "reason": Type.TEXT,
@@ -79,7 +80,7 @@ def by_people(study: Study, kind: str) -> QuerySet[Any]:
 
 def pair_rows(study: Study) -> Iterator[Row]:
     """One row per comparison by a person, in the order in which each rated."""
-    own = {name: name for name in ("pk", "points", "rating", "reasons", "repeat", "swapped")}
+    own = {name: name for name in ("pk", "turn", "points", "rating", "reasons", "repeat", "swapped")}
     own["random"] = "assignment__is_random"
     for side in ("first", "second"):
         own |= {side: f"pair__{side}__contestant__name", f"{side}_id": f"pair__{side}__external_id"}

@@ -17,7 +17,7 @@ from arena.models.querysets import AssignmentQuerySet, ComparisonQuerySet
 from arena.rating import pair_queue, training
 from arena.rating.accounts import rater_of
 from arena.rating.limits import Allowance, allowance
-from arena.rating.offering import AllTakenError, lease_time, offer_pair
+from arena.rating.offering import AllTakenError, lease_time, offer_pair, turns_follow
 from arena.rating.offering_texts import TASKS, asked_later, knows_names, offer_text, opens_more, text_tasks
 from arena.rating.opinions import InvalidAnswerError, LeaseLostError, NotAllowedError
 from arena.rating.pair_queue import QueueShortError
@@ -129,7 +129,7 @@ def _first_held(held: Sequence[int], now: datetime) -> Any:
 
 def _offer(study: Study, rater: Rater, now: datetime, on_screen: Assignment | None) -> Assignment | None:
     """The next task of the study, in its order; tasks about texts that follow each other go together."""
-    if on_screen and opens_more(study, on_screen):
+    if on_screen and (opens_more(study, on_screen) or turns_follow(study, on_screen)):
         return None
     for about_texts, group in groupby(study.tasks, TASKS.__contains__):
         if about_texts:
@@ -307,6 +307,7 @@ PUBLISHED: Final = "Your rating already counts on the leaderboard, so you can no
 NAMED: Final = (
     "You cannot change a rating after you have seen the names. Only what you skipped before that comes back."
 )
+SEEN_ON: Final = "You cannot change the rating of a turn after you have seen the next one."
 SWAYED: Final[dict[str, str]] = {
     Assignment.Kind.SCORE: "You cannot change a score after you have seen the requirements.",
     Assignment.Kind.CHECK: "You cannot change what you checked after you were asked for a score.",
@@ -322,7 +323,7 @@ def _finished(study: Study, rater: Rater) -> AssignmentQuerySet:
 
 def is_last_swayed(study: Study, rater: Rater) -> bool:
     """Return True if ``undo`` would refuse what a rater did last because of what was shown since."""
-    if not study.reveal_names and not text_tasks(study):
+    if not (study.reveal_names or text_tasks(study) or study.rated_turns == Study.Rated.EACH):
         return False
     last = _finished(study, rater).first()
     return last is not None and bool(why_swayed(study, last))
@@ -333,6 +334,9 @@ def why_swayed(study: Study, finished: Assignment) -> str:
     answered = finished.state == Assignment.State.SUBMITTED
     if study.reveal_names and (answered if finished.pair_id else knows_names(finished)):
         return NAMED
+    if answered and finished.turn:
+        same = {name: getattr(finished, name) for name in ("rater_id", "pair_id", "repeat")}
+        return SEEN_ON if Assignment.objects.filter(**same, turn__gt=finished.turn).exists() else ""
     if not answered or finished.pair_id:
         return ""
     mine = Assignment.objects.filter(rater=finished.rater_id, completion=finished.completion_id)

@@ -7,18 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from django.conf import settings
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from arena.models import Assignment, Comparison, Completion, Pair, Purpose, Rater, Study
 from arena.models.comparisons import new_seed
-from arena.models.querysets import AssignmentQuerySet, PairQuerySet
+from arena.models.querysets import AssignmentQuerySet, Length, PairQuerySet
 from arena.rating import pair_queue
 from arena.rating.pair_queue import QueueShortError
 from arena.rating.worth import FloatArray, worth
-from arena.rules import pairing, scales
+from arena.rules import pairing, scales, turns
 
 REPEAT_AFTER = 10  # other pairs between a pair and its repeat
 TRIES = 8
@@ -34,12 +35,17 @@ class _Draw:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """A pair to lease; swapped: None if still to be drawn."""
+    """A pair to lease; swapped: None if still to be drawn. turn: None if it is what the study wants next.
+
+    after: a turn that the rater has done.
+    """
 
     pair: int
     purpose: Purpose = Purpose.STUDY
     swapped: bool | None = None
     repeat: int = 0
+    turn: int | None = None
+    after: int = 0
 
 
 def lease_time() -> timedelta:
@@ -57,6 +63,8 @@ def offer_pair(
     if not pair_queue.is_current(study):
         raise QueueShortError
     offer, draw = FreePairs(study, rater, now, on_screen), _draw(study)
+    if study.rated_turns == turns.Rated.EACH and (next_turn := _go_on(offer, draw)):
+        return next_turn
     for _ in range(TRIES):
         pair = offer.choose(draw)
         if pair is None:
@@ -70,6 +78,23 @@ def offer_pair(
     if offer.has_any:
         raise AllTakenError
     return None
+
+
+def _go_on(offer: "FreePairs", draw: _Draw) -> Assignment | None:
+    """Lease the next turn of a pair of which this person has rated one; None if there is none."""
+    for pair, swapped, turn in offer.begun[:TRIES]:
+        if leased := _lease(
+            offer, _Chosen(pair, swapped=swapped, after=turn), replace(draw, is_random=False)
+        ):
+            return leased
+    return None
+
+
+def turns_follow(study: Study, on_screen: Assignment) -> bool:
+    """Return True if the next turn of the pair on screen may come as soon as this one is rated."""
+    if study.rated_turns != turns.Rated.EACH or on_screen.is_finished or on_screen.pair is None:
+        return False
+    return on_screen.purpose == Purpose.STUDY and on_screen.turn < study.turns_of(on_screen.pair.prompt)[-1]
 
 
 class AllTakenError(Exception):
@@ -108,6 +133,18 @@ class FreePairs:
             said = Comparison.objects.current().filter(study=self.study, rater=self.rater, assignment=None)
             pairs = pairs.exclude(**{f"{of}__in": said.order_by().values(known)})
         return pairs
+
+    @property
+    def begun(self) -> QuerySet[Any, Any]:
+        """Pairs of which the rater has rated a turn and was offered no later one, with order and turn."""
+        later = self.offered.filter(pair=OuterRef("pair"), turn__gt=OuterRef("turn"))
+        done = self._mine.filter(state=Assignment.State.SUBMITTED, purpose=Purpose.STUDY, turn__gt=0)
+        queued = {
+            "pair__queued_in": self.study,
+            "pair__people_ratings__lt": self.study.ratings_per_pair_people,
+        }
+        left = done.filter(turn__lt=Length("pair__prompt__turns"), **queued).exclude(Exists(later))
+        return left.order_by("-finished_at", "-pk").values_list("pair", "swapped", "turn")
 
     @cached_property
     def _claims(self) -> Mapping[int, int]:
@@ -248,20 +285,20 @@ def _to_repeat(study: Study, rater: Rater, rng: random.Random) -> _Chosen | None
         mine.filter(state__in=["submitted", "skipped"])
         .exclude(comparisons__source=Comparison.Source.BATTLE)
         .order_by("-finished_at", "-pk")
-        .values_list("pair", "swapped", "state", "purpose", "pair__use")[REPEAT_AFTER:]
+        .values_list("pair", "swapped", "turn", "state", "purpose", "pair__use")[REPEAT_AFTER:]
     )
     again = set(mine.filter(repeat__gt=0).exclude(state="expired").values_list("pair", flat=True))
     rated = [
-        (pair, swapped)
-        for pair, swapped, state, purpose, use in done
+        (pair, swapped, turn)
+        for pair, swapped, turn, state, purpose, use in done
         if (state, purpose, use) == ("submitted", Purpose.STUDY, Pair.Use.RATE) and pair not in again
     ]
     if not rated:
         return None
-    pair, swapped = rng.choice(rated)
+    pair, swapped, turn = rng.choice(rated)
     rateable = Completion.objects.rateable_in(study)
     found = Pair.objects.filter(pk=pair, first__in=rateable, second__in=rateable)
-    repeat = _Chosen(pair, Purpose.REPEAT, swapped=not swapped, repeat=1)
+    repeat = _Chosen(pair, Purpose.REPEAT, swapped=not swapped, repeat=1, turn=turn)
     return repeat if found.exists() else None
 
 
@@ -285,10 +322,12 @@ def _lease(offer: FreePairs, chosen: _Chosen, draw: _Draw) -> Assignment | None:
     pair = _locked(Pair.rows.select_related("prompt", "first", "second").filter(pk=chosen.pair))
     if pair is None:
         return None
-    # Counted with the row locked: whoever held it before has claimed or answered by now.
-    load = pair.people_ratings + Assignment.objects.places(offer.now).filter(pair=pair).count()
     is_for_study = chosen.purpose == Purpose.STUDY
-    if is_for_study and (pair.queued_in_id is None or load >= offer.study.ratings_per_pair_people):
+    if is_for_study:
+        turn = _wanted_turn(offer, pair, chosen.after)
+    else:
+        turn = offer.study.turns_of(pair.prompt)[-1] if chosen.turn is None else chosen.turn
+    if turn is None:
         return None
     if pair.is_waiting:
         Pair.rows.filter(pk=pair.pk).update(is_waiting=False)
@@ -298,7 +337,8 @@ def _lease(offer: FreePairs, chosen: _Chosen, draw: _Draw) -> Assignment | None:
         "purpose": chosen.purpose,
         "is_random": draw.is_random and is_for_study,
     }
-    mine = Assignment.objects.filter(rater=offer.rater, pair=pair, repeat=chosen.repeat).order_by("pk")
+    own = {"rater": offer.rater, "pair": pair, "turn": turn, "repeat": chosen.repeat}
+    mine = Assignment.objects.filter(**own).order_by("pk")
     if lost := list(mine.filter(state=Assignment.State.EXPIRED).values_list("pk", flat=True)):
         free = mine.filter(pk=lost[-1], state=Assignment.State.EXPIRED)
         assignment = free.select_for_update(no_key=True, skip_locked=True).first()
@@ -312,10 +352,21 @@ def _lease(offer: FreePairs, chosen: _Chosen, draw: _Draw) -> Assignment | None:
         return assignment
     return Assignment.objects.create(
         study=offer.study,
-        rater=offer.rater,
-        pair=pair,
         swapped=pairing.choose_order(draw.seed) if chosen.swapped is None else chosen.swapped,
-        repeat=chosen.repeat,
         seed=draw.seed,
+        **own,
         **leased,
     )
+
+
+def _wanted_turn(offer: FreePairs, pair: Pair, after: int) -> int | None:
+    """The first turn of a locked pair that lacks ratings, or the whole of it; None if there is none."""
+    # Counted with the row locked: whoever held it before has claimed or answered by now.
+    held = Counter(Assignment.objects.places(offer.now).filter(pair=pair).values_list("turn", flat=True))
+    wanted, asked = offer.study.ratings_per_pair_people, offer.study.turns_of(pair.prompt)
+    if pair.queued_in_id is None or pair.people_ratings + held.total() >= wanted:
+        return None
+    if len(asked) == 1:
+        return asked[0]
+    given = Comparison.objects.people_by_turn(offer.study, pair.pk)
+    return next((turn for turn in asked if turn > after and given[turn] + held[turn] < wanted), None)

@@ -17,16 +17,22 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Completion, Pair, Question, Rater, Study
 from arena.models.comparisons import new_seed
+from arena.models.querysets import Length
 from arena.rating.plans import EVERYTHING, UNSCORED, WAITING, Plan, Planned, Showing, Target, Wanted, Which
-from arena.rating.recorders import BATCH, batches, write_opinions
+from arena.rating.recorders import BATCH, batches, recount_turns, write_opinions
 from arena.rating.tasks import TASKS
 from arena.rules.pairing import choose_order
+from arena.rules.turns import WHOLE, Rated
+from arena.rules.turns import asked as turns_asked
 
 NOT_ASKED: Final = "identical"  # outcome of a comparison that was recorded without asking
 
 
 _Offers = dict[int, dict[bool, tuple[int, str]]]
 """By repeat and order: assignment id, or 0, and its state or outcome."""
+
+_Known = dict[tuple[int, int], _Offers]
+"""By pair or answer, and turn."""
 
 
 def preview(study: Study, rater: Rater, wanted: Wanted = EVERYTHING) -> Plan:
@@ -70,8 +76,9 @@ def plan(study: Study, rater: Rater, wanted: Wanted = EVERYTHING, *, points: int
     write_opinions(
         Comparison,
         [_unrated(each, points) for each in ended],
-        judge_ratings=[pairs[each.completions] for each, _ in unasked],
+        judge_ratings=[pairs[each.completions] for each, _ in unasked if not each.turn],
     )
+    recount_turns(each for each in ended if each.turn)
     return Planned([row.pk for row in waiting], len(ended))
 
 
@@ -86,6 +93,7 @@ def _assignments(
             pk=showing.assignment,
             **ids,
             **_about(each, pairs),
+            turn=each.turn,
             swapped=showing.swapped,
             repeat=showing.repeat,
             seed=showing.seed,
@@ -114,6 +122,7 @@ def _unrated(assignment: Assignment, points: int) -> Comparison:
         rater_id=assignment.rater_id,
         swapped=assignment.swapped,
         repeat=assignment.repeat,
+        turn=assignment.turn,
         points=points,
         status=Comparison.Status.IDENTICAL,
         source=Comparison.Source.PLAN,
@@ -127,7 +136,7 @@ def chosen(study: Study, rater: Rater, wanted: Wanted) -> Iterator[Target]:
         own = set(Completion.objects.filter(contestant=wanted.contestant).values_list("pk", flat=True))
         candidates = [each for each in candidates if not own.isdisjoint(each.completions)]
     if wanted.which in (Which.FAILURES, Which.UNSCORED):
-        candidates = [each for each in candidates if each.row in known]
+        candidates = [each for each in candidates if (each.row, each.turn) in known]
     showings = _Showings(known, study.ratings_per_pair_judges, wanted)
     return _planned(_ranked(candidates), showings, wanted.limit)
 
@@ -167,7 +176,7 @@ def _make_pairs(found: list[Target]) -> dict[tuple[int, ...], int]:
 class _Showings:
     """What is left to plan of each pair or answer."""
 
-    def __init__(self, known: dict[int, _Offers], repeats: int, wanted: Wanted) -> None:
+    def __init__(self, known: _Known, repeats: int, wanted: Wanted) -> None:
         self._known, self._repeats, self._wanted = known, repeats, wanted
 
     def asks(self, candidate: Target) -> bool:
@@ -175,7 +184,7 @@ class _Showings:
 
     def of(self, candidate: Target) -> tuple[Showing, ...]:
         """The showings to plan, in the order of their repeats."""
-        offers = self._known.get(candidate.row or 0, {})
+        offers = self._known.get((candidate.row or 0, candidate.turn), {})
         which = self._wanted.which
         if which is Which.UNSCORED:
             return _those(offers, (UNSCORED,)) if self.asks(candidate) else ()
@@ -220,36 +229,36 @@ def _those(offers: _Offers, states: tuple[str, ...]) -> tuple[Showing, ...]:
     )
 
 
-def _offered(study: Study, rater: Rater, wanted: Wanted) -> dict[int, _Offers]:
-    """Return what this rater was offered or has answered, by pair or answer."""
-    known: dict[int, _Offers] = {}
+def _offered(study: Study, rater: Rater, wanted: Wanted) -> _Known:
+    """Return what this rater was offered or has answered."""
+    known: _Known = {}
     answered = _compared if wanted.kind == Assignment.Kind.COMPARE else _said_of_texts
     for target, repeat, swapped, assignment, outcome in answered(study, rater, wanted):
         known.setdefault(target, {}).setdefault(repeat, {})[swapped] = (assignment or 0, outcome)
     planned = Assignment.objects.filter(kind=wanted.kind).order_by("pk")
     offered = wanted.of_rater(planned, study, rater, *wanted.about)
-    columns = ("pk", "pair", "completion", "repeat", "swapped", "state")
-    for pk, pair, completion, repeat, swapped, state in offered.values_list(*columns):
-        orders = known.setdefault(pair or completion or 0, {}).setdefault(repeat, {})
+    columns = ("pk", "pair", "completion", "turn", "repeat", "swapped", "state")
+    for pk, pair, completion, turn, repeat, swapped, state in offered.values_list(*columns):
+        orders = known.setdefault((pair or completion or 0, turn), {}).setdefault(repeat, {})
         orders.setdefault(swapped, (pk, state))
     return known
 
 
-_Answered = Iterator[tuple[int, int, bool, int | None, str]]
-"""Pair or answer, repeat, order, assignment and outcome."""
+_Answered = Iterator[tuple[tuple[int, int], int, bool, int | None, str]]
+"""Pair or answer with its turn, repeat, order, assignment and outcome."""
 
 
 def _compared(study: Study, rater: Rater, wanted: Wanted) -> _Answered:
     given = wanted.of_rater(_opinions(wanted).order_by("pk"), study, rater, *wanted.about)
-    for pair, repeat, swapped, assignment, status, rating, reason in given.values_list(
-        "pair", "repeat", "swapped", "assignment", "status", "rating", "reason"
+    for pair, turn, repeat, swapped, assignment, status, rating, reason in given.values_list(
+        "pair", "turn", "repeat", "swapped", "assignment", "status", "rating", "reason"
     ):
         outcome = "submitted"
         if status == Comparison.Status.UNSCORED:
             outcome = UNSCORED
         elif status == Comparison.Status.IDENTICAL and rating is None and not reason:
             outcome = NOT_ASKED
-        yield pair, repeat, swapped, assignment, outcome
+        yield (pair, turn), repeat, swapped, assignment, outcome
 
 
 def _said_of_texts(study: Study, rater: Rater, wanted: Wanted) -> _Answered:
@@ -264,7 +273,7 @@ def _said_of_texts(study: Study, rater: Rater, wanted: Wanted) -> _Answered:
     ):
         # Of scores each row is a turn, or all of them.
         is_whole = values >= asked[prompt] if is_check else values == rows
-        yield completion, repeat, False, assignment, "submitted" if is_whole else UNSCORED
+        yield (completion, 0), repeat, False, assignment, "submitted" if is_whole else UNSCORED
 
 
 def _opinions(wanted: Wanted) -> QuerySet[Any]:
@@ -299,12 +308,37 @@ def _pairs(study: Study, wanted: Wanted, texts: Iterable[tuple[int, int, str]]) 
     made = wanted.of_study(Pair.objects.order_by(), study, "prompt__study", "first", "second")
     columns = ("first", "second", "pk", "people_ratings", "judge_ratings")
     known: dict[tuple[int, int], Any] = {(row[0], row[1]): row[2:] for row in made.values_list(*columns)}
+    by_turn = _Turns(study, wanted)
     for prompt, some in groupby(texts, lambda text: text[0]):
         for (_, first, digest), (_, second, other) in combinations(some, 2):
             key = (first, second)
             if wanted.among is None or key in wanted.among:
                 pk, people, judges = known.get(key, (None, 0, 0))
-                yield Target(prompt, key, pk, people, judges, digest == other)
+                for turn in by_turn.asked(prompt):
+                    identical = digest == other or by_turn.are_alike(turn, key)
+                    yield Target(prompt, key, pk, people, judges, identical, turn)
+
+
+class _Turns:
+    """Which turns of its conversations a study has rated, and where two answers are alike up to one."""
+
+    def __init__(self, study: Study, wanted: Wanted) -> None:
+        self._rated, self._turns = study.rated_turns, dict[int, int]()
+        if self._rated == Rated.WHOLE:
+            return
+        texts = wanted.of_study(Completion.objects.comparable(), study, "prompt__study", "pk")
+        several = texts.annotate(n=Length("prompt__turns")).filter(n__gt=1).order_by()
+        self._turns |= several.values_list("prompt", "n")
+        self._said = several.only("turns", "asides").in_bulk()
+
+    def asked(self, prompt: int) -> tuple[int, ...]:
+        return turns_asked(self._rated, self._turns.get(prompt, 1))
+
+    def are_alike(self, turn: int, both: tuple[int, int]) -> bool:
+        if turn == WHOLE:
+            return False
+        first, second = (self._said[pk].until(turn) for pk in both)
+        return first == second
 
 
 def _ranked(candidates: list[Target]) -> list[Target]:
@@ -316,5 +350,9 @@ def _ranked(candidates: list[Target]) -> list[Target]:
     turns: dict[tuple[int, ...], int] = {}
     for each in candidates:
         group = (each.people == 0, each.prompt)
-        turns[each.completions] = turn_of[group] = turn_of.get(group, 0) + 1
+        if each.completions not in turns:
+            turns[each.completions] = turn_of[group] = turn_of.get(group, 0) + 1
+    # The turns of a pair stay together, in their order.
+    place = {completions: number for number, completions in enumerate(turns)}
+    candidates.sort(key=lambda each: (place[each.completions], each.turn))
     return sorted(candidates, key=lambda each: (each.people == 0, turns[each.completions]))

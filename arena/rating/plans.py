@@ -78,7 +78,7 @@ class Showing:
 
 @dataclass(frozen=True)
 class Target:
-    """A pair or an answer to rate. row: the id of its row, None if there is none yet.
+    """A pair, or one of its turns, or an answer to rate. row: the id of its row, None if there is none yet.
 
     people, judges: the ratings that it has. asked: False if it is only recorded as identical.
     """
@@ -89,6 +89,7 @@ class Target:
     people: int
     judges: int
     identical: bool = False
+    turn: int = 0
     showings: tuple[Showing, ...] = ()
     asked: bool = True
 

@@ -1,5 +1,6 @@
 """What a rater has done in a study, and what there is left."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,11 +13,12 @@ from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from arena.models import Answer, Assignment, Comparison, Completion, Pair, Purpose, Rater, Score, Study
-from arena.models.querysets import PairQuerySet
+from arena.models.querysets import Length, PairQuerySet
 from arena.rating import pair_queue
 from arena.rating.assignments import Claimed
 from arena.rating.limits import Allowance, allowances
 from arena.rating.offering_texts import asked_later, asked_texts, given, opinions, pairs_of, text_tasks
+from arena.rules.turns import asked
 
 STEP = 10  # the number of pairs left is rounded up to this if repeats or checks are hidden among them
 BEHIND: Final = 5.0
@@ -175,7 +177,10 @@ def _left(rater: Rater, studies: Sequence[Study]) -> Counter[int]:
     for study in comparing:
         if not pair_queue.is_current(study):
             pair_queue.fill(study)
-    left = _pairs_left(rater, [study for study in comparing if not study.reveal_names])
+    each = [study for study in comparing if study.rated_turns == Study.Rated.EACH]
+    alike = [study for study in comparing if not study.reveal_names and study not in each]
+    left = _pairs_left(rater, alike)
+    left.update({study.pk: _turns_left(rater, study) for study in each})
     prompts = {study.pk: _prompts_left(rater, study) for study in comparing if study.reveal_names}
     left.update({study: len(some) for study, some in prompts.items()})
     return Counter(
@@ -217,6 +222,24 @@ def _pairs_left(rater: Rater, studies: Sequence[Study]) -> Counter[int]:
     done.update(skipped.order_by().values_list("study", "pair"))
     left.subtract(study for study, _ in done if study in left)
     return left
+
+
+def _turns_left(rater: Rater, study: Study) -> int:
+    """How many turns of pairs that lack ratings this rater may still rate; a skip ends its pair."""
+    lacking = _lacking(Pair.rows.filter(queued_in=study)).order_by().annotate(n=Length("prompt__turns"))
+    done: dict[int, float] = {}
+    mine = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False).order_by()
+    for pair, turn in (
+        Comparison.objects.current().filter(study=study, rater=rater).values_list("pair", "turn")
+    ):
+        done[pair] = max(turn, done.get(pair, turn))
+    skipped = mine.filter(state=Assignment.State.SKIPPED).values_list("pair", flat=True)
+    done |= dict.fromkeys(skipped, math.inf)
+    return study.queue_lacks + sum(
+        turn > done.get(pair, -1)
+        for pair, turns in lacking.values_list("pk", "n")
+        for turn in asked(study.rated_turns, turns)
+    )
 
 
 def _prompts_left(rater: Rater, study: Study) -> list[int]:

@@ -23,12 +23,15 @@ from arena.models import (
     Question,
     Rater,
     Score,
+    Study,
 )
 from arena.models.comparisons import Opinion
 from arena.models.signals import opinion_recorded
 from arena.rating.offering_texts import given
 from arena.rating.opinions import Checks, InvalidAnswerError, Rating, Said, TextScore
 from arena.rating.tasks import TASKS, Task
+from arena.rules import turns
+from arena.rules.turns import WHOLE
 
 BATCH: Final = 1000
 
@@ -168,15 +171,23 @@ class PairRecorder(Recorder):
     def _about(self, assignment: Assignment) -> dict[str, Any]:
         # What a judge says of two equal texts is a control.
         is_judge, pair = assignment.rater.kind == Rater.Kind.JUDGE, assignment.pair
-        status = Comparison.Status.IDENTICAL if is_judge and pair and pair.is_identical else ""
-        return {"pair_id": assignment.pair_id, "swapped": assignment.swapped, "status": status}
+        is_control = is_judge and pair and pair.is_identical_at(assignment.turn)
+        status = Comparison.Status.IDENTICAL if is_control else ""
+        own = {name: getattr(assignment, name) for name in ("pair_id", "swapped", "turn")}
+        return own | {"status": status}
 
     def _given(self, assignments: Sequence[Assignment]) -> dict[int, int]:
-        pairs = Pair.objects.filter(pk__in=[each.pair_id for each in assignments])
-        return dict(pairs.values_list("pk", "people_ratings"))
+        whole = [_target(each) for each in assignments if each.turn == WHOLE]
+        found = dict(Pair.objects.filter(pk__in=whole).values_list("pk", "people_ratings"))
+        for each in assignments:
+            if each.turn != WHOLE:
+                given = Comparison.objects.people_by_turn(each.study, _target(each))
+                found[_target(each)] = given[each.turn]
+        return found
 
     def _write(self, entries: Sequence[Entry], rows: Sequence[Any]) -> None:
-        new = [each.assignment for each in entries if not each.earlier]
+        answered = [each.assignment for each in entries if not each.earlier]
+        new = [each for each in answered if _is_counted_up(each)]
         by_person = _is_person(entries)
         write_opinions(
             Comparison,
@@ -185,6 +196,7 @@ class PairRecorder(Recorder):
             people_ratings=[_target(each) for each in _counted(new)] if by_person else (),
             judge_ratings=() if by_person else [_target(each) for each in new],
         )
+        recount_turns(each for each in answered if not _is_counted_up(each))
 
 
 class ScoreRecorder(Recorder):
@@ -270,6 +282,20 @@ class CheckRecorder(Recorder):
         }
 
 
+def _is_counted_up(assignment: Assignment) -> bool:
+    """Tells if one more rating of the pair is one more of what the study counts."""
+    return assignment.turn == WHOLE and assignment.study.rated_turns == turns.Rated.WHOLE
+
+
+def recount_turns(assignments: Iterable[Assignment]) -> None:
+    """Count the ratings of pairs anew where single turns are rated."""
+    pairs: dict[Study, set[int]] = defaultdict(set)
+    for each in assignments:
+        pairs[each.study].add(_target(each))
+    for study, some in pairs.items():
+        Pair.objects.filter(pk__in=some).recount(study)
+
+
 RECORDERS: Final[Mapping[str, Recorder]] = {
     each.task.kind: each for each in (PairRecorder(), ScoreRecorder(), CheckRecorder())
 }
@@ -319,7 +345,7 @@ def _holds_place(assignment: Assignment, now: datetime) -> bool:
 
 def _is_taken(assignment: Assignment, given: int) -> bool:
     """Tells if others have given or hold all opinions wanted; ``given``: how many they gave."""
-    same = {"pair": assignment.pair_id, "completion": assignment.completion_id, "kind": assignment.kind}
+    same = {name: getattr(assignment, name) for name in ("pair_id", "completion_id", "kind", "turn")}
     held = Assignment.objects.places().filter(**same).exclude(pk=assignment.pk).count()
     return given + held >= assignment.study.ratings_per_pair_people
 

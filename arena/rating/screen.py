@@ -3,85 +3,23 @@
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Final, TypeAlias, cast
+from typing import Any, ClassVar, Final, cast
 
 from django import forms
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from arena.models import Answer, Assignment, Completion, Flag, Prompt, Question, Study
+from arena.models import Answer, Assignment, Completion, Flag, Question, Study
 from arena.models.settings import asked_about
 from arena.rating.opinions import Check, Checks, InvalidAnswerError, Rating, RatingError, Said, TextScore
+from arena.rating.shown import Answer as ShownAnswer
+from arena.rating.shown import Block, Part, ShownPrompt, conversation, html_of, parts, texts_of
 from arena.rating.tasks import TASKS
 from arena.rules import scales
-from arena.texts.markdown import is_plain
-from arena.texts.rendering_cache import rendered
-from arena.texts.self_naming import shown_turns
-
-SHORT: Final = 280  # characters of a prompt that are seen while it is folded
-FEW_LINES: Final = 3
-
-Html: TypeAlias = dict[str, SafeString]  # HTML by source text
-
-
-@dataclass(frozen=True)
-class Part:
-    raw: str
-    html: SafeString
-
-    @property
-    def is_plain(self) -> bool:
-        """Return True if the HTML shows the text as written."""
-        return is_plain(self.html)
-
-
-@dataclass(frozen=True)
-class ShownPrompt:
-    turns: list[Part]
-    given: Part | None
-    category: str
-
-    @property
-    def preview(self) -> str:
-        """Return what is seen of the prompt while it is folded."""
-        first = self.turns[0].raw if self.turns else ""
-        return first or (self.given.raw if self.given else "")
-
-    @property
-    def folds(self) -> bool:
-        """Return True if folding would hide something."""
-        return len(self._texts) > 1 or len(self.preview) > SHORT or self.preview.count("\n") >= FEW_LINES
-
-    @property
-    def words(self) -> int:
-        return sum(len(text.split()) for text in self._texts)
-
-    @property
-    def _texts(self) -> list[str]:
-        return [part.raw for part in [*self.turns, *([self.given] if self.given else [])]]
-
-
-def html_of(*texts: Iterable[str]) -> Html:
-    """The HTML of all texts that are not blank, with one query."""
-    return rendered(text for some in texts for text in some if text.strip())
-
-
-def texts_of(prompt: Prompt) -> list[str]:
-    return [*prompt.turns, prompt.input]
-
-
-def parts(turns: Sequence[str], html: Html) -> list[Part]:
-    return [Part(turn, html.get(turn, SafeString())) for turn in turns]
-
-
-def shown_prompt(prompt: Prompt, html: Html) -> ShownPrompt:
-    given = parts([prompt.input], html)[0] if prompt.input else None
-    return ShownPrompt(parts(prompt.turns, html), given, prompt.category)
-
 
 LONGEST_COMMENT = 5000
 MOST_BUTTONS: Final = 11
@@ -213,7 +151,9 @@ class RatingForm(AnswerForm):
         """The question about the pair as a whole, and one by each criterion."""
         earlier = self.stored[0] if self.stored else None
         said = {each.criterion: each.rating for each in earlier.criterion_ratings.all()} if earlier else {}
-        overall = self._row("rating", QUESTION, earlier.rating if earlier else None)
+        turn = self.about.turn if self.about else 0
+        question = QUESTION_OF_A_TURN.format(turn) if turn else QUESTION
+        overall = self._row("rating", question, earlier.rating if earlier else None)
         more = [self._row(name, one, said.get(one), captions=False) for name, one in self.criteria.items()]
         return [overall, *more]
 
@@ -428,7 +368,7 @@ class ReasonChip:
 @dataclass(frozen=True)
 class Response:
     letter: str
-    parts: list[Part]
+    blocks: list[Block]
 
 
 @dataclass(frozen=True)
@@ -455,12 +395,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Task:
-    """What the page shows of an assignment. texts: by answer its turns; references: the same, if shown."""
+    """What the page shows of an assignment. texts: what was said, by answer; references: turns, if shown."""
 
     assignment: Assignment
     form: AnswerForm
     prompt: ShownPrompt
-    texts: list[list[Part]]
+    texts: list[list[Block]]
     references: list[list[Part]]
 
     @property
@@ -472,18 +412,16 @@ class Task:
 
     @property
     def identical(self) -> bool:
-        return self.assignment.pair is not None and self.assignment.pair.is_identical
+        pair = self.assignment.pair
+        return pair is not None and pair.is_identical_at(self.assignment.turn)
 
     @property
     def tie(self) -> int | None:
         return tie_rating(self.assignment) if self.identical else None
 
-    @property
-    def is_conversation(self) -> bool:
-        return len(self.prompt.turns) > 1 or any(len(turns) > 1 for turns in self.texts)
-
 
 QUESTION: Final = "Which answer is better?"
+QUESTION_OF_A_TURN: Final = "Which answer to turn {} is better?"
 
 
 def scale_points(points: int) -> list[Point]:
@@ -504,15 +442,14 @@ def build(assignment: Assignment, form: AnswerForm | None = None) -> Task:
     study, pair, completion = assignment.study, assignment.pair, assignment.completion
     shown = pair.shown(assignment.swapped) if pair else (cast("Completion", completion),)
     prompt = pair.prompt if pair else shown[0].prompt
-    texts = [shown_turns(each, study) for each in shown]
+    answers = [ShownAnswer.of(each, study) for each in shown]
     references = prompt.reference_turns if study.shows_references else []
-    html = html_of(texts_of(prompt), *texts, *references)
+    html = html_of(texts_of(prompt), *(each.turns for each in answers), *references)
     return Task(
         assignment,
         form or FORMS[assignment.kind](study, assignment),
-        shown_prompt(prompt, html),
-        [parts(each, html) for each in texts],
-        [parts(each, html) for each in references],
+        *conversation(prompt, answers, html, assignment.turn),
+        [parts(each[: assignment.turn or None], html) for each in references],
     )
 
 

@@ -14,9 +14,8 @@ from arena.models import Membership, Pair, Role, Study
 from arena.pages import permissions
 from arena.pages.permissions import MemberRequest, member
 from arena.rating import screen, training
-from arena.rating.screen import ShownPrompt, html_of, parts, shown_prompt, texts_of
+from arena.rating.shown import Answer, ShownPrompt, conversation, html_of, texts_of
 from arena.rules import scales
-from arena.texts.self_naming import shown_turns
 
 MOST_EXAMPLES: Final = 20
 
@@ -33,10 +32,6 @@ class Lesson:
     better: str  # A or B, or '' for a tie
     tie: int | None = None  # the templates' tie button, which a training does not show
 
-    @property
-    def is_conversation(self) -> bool:
-        return len(self.prompt.turns) > 1
-
 
 def build(study: Study, pair: Pair, *, swapped: bool, chosen: str = "", errors: Sequence[str] = ()) -> Lesson:
     question = screen.Row("rating", screen.QUESTION, study.points, chosen=chosen, errors=tuple(errors))
@@ -52,21 +47,20 @@ def examples(membership: Membership) -> list[Lesson]:
 
 def _lessons(study: Study, swapped: Mapping[Pair, bool], question: screen.Row) -> list[Lesson]:
     """Training pairs, each with the order of its answers."""
-    said = {pair: [shown_turns(one, study) for one in pair.shown(by)] for pair, by in swapped.items()}
+    said = {pair: [Answer.of(one, study) for one in pair.shown(by)] for pair, by in swapped.items()}
     around = [[*texts_of(pair.prompt), pair.explanation] for pair in swapped]
-    html = html_of(*(turns for both in said.values() for turns in both), *around)
+    html = html_of(*(one.turns for both in said.values() for one in both), *around)
+    shown = {pair: conversation(pair.prompt, both, html) for pair, both in said.items()}
     return [
         Lesson(
-            prompt=shown_prompt(pair.prompt, html),
-            responses=[
-                screen.Response(*each) for each in zip("AB", (parts(one, html) for one in both), strict=True)
-            ],
+            prompt=prompt,
+            responses=[screen.Response(*each) for each in zip("AB", answers, strict=True)],
             overall=question,
             identical=pair.is_identical,
             explanation=html.get(pair.explanation, SafeString()),
             better=better_letter(pair, swapped=swapped[pair]),
         )
-        for pair, both in said.items()
+        for pair, (prompt, answers) in shown.items()
     ]
 
 

@@ -43,6 +43,8 @@ def store(study: Study, by: Visitor, names: Collection[str]) -> list[str]:
     for problem in problems(Study.objects.get(pk=study.pk), study, names):
         raise SettingError(*problem)
     found = _store(study, study, by, set(names) & SETTINGS.keys())
+    if "rated_turns" in found:
+        Pair.rows.filter(prompt__study=study).recount(study)
     if any(FIGURES in SETTINGS[name].affects for name in found):
         announce([study])
     return found
@@ -50,6 +52,9 @@ def store(study: Study, by: Visitor, names: Collection[str]) -> list[str]:
 
 def problems(stored: Study, wanted: Study, names: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield those of the named settings that cannot be as wanted, each with the reason."""
+    if wanted.reveal_names and wanted.rated_turns == Study.Rated.EACH:
+        for name in {"reveal_names", "rated_turns"} & {*names}:
+            yield name, "Raters who see names after a turn would know them at the next one."
     if "tasks" in names and (why := _why_kept(stored, wanted.tasks)):
         yield "tasks", why
     ends = ("score_lowest", "score_highest")

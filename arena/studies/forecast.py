@@ -12,6 +12,7 @@ from django.template.defaultfilters import capfirst, floatformat, pluralize
 from django.utils import timezone
 
 from arena.models import Answer, Assignment, Comparison, Completion, Purpose, Role, Score, Study
+from arena.models.querysets import Length
 from arena.rating import limits, training
 from arena.rating.offering_texts import TASKS, asked_later, asked_texts, given, opinions, text_tasks
 from arena.rating.progress import why_nothing
@@ -189,6 +190,9 @@ def _of_pairs(study: Study, wanted: Wanted, people: Collection[int]) -> Supply:
     own = Assignment.objects.filter(study=study, rater__in=people, pair__isnull=False, state__in=DONE)
     imported = Comparison.objects.current().filter(study=study, rater__in=people, assignment=None)
     wants, opened = study.ratings_per_pair_people, offered_pairs(study)
+    if study.rated_turns == Study.Rated.EACH:  # after a turn the next ones of the pair are left
+        ended = Q(state=Assignment.State.SKIPPED) | Q(turn__gte=Length("pair__prompt__turns")) | Q(turn=0)
+        own = own.filter(ended)
     if study.reveal_names:  # of a prompt each is offered one pair
         return supply(_by_prompt(study), 0, 0, _rows((own, imported), "pair__prompt"), people)
     # With enough people a pair can lack some only where it was skipped, or rated for something else. To look

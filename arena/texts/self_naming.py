@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 
@@ -34,6 +34,12 @@ def shown_turns(completion: Completion, study: Study) -> list[str]:
     """The turns of a completion as raters of the study, people and judges, see them."""
     hidden = completion.telling if study.naming == Study.Naming.MASK else ()
     return [mask(turn, hidden) for turn in completion.turns]
+
+
+def shown_asides(completion: Completion, study: Study) -> list[dict[str, Any]]:
+    """What stands between the turns of a completion, as raters of the study see it."""
+    hidden = completion.telling if study.naming == Study.Naming.MASK else ()
+    return [{**each, "text": mask(each["text"], hidden)} for each in completion.asides]
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def _majority(sides: Sequence[int]) -> int:
     return 3 if 2 * second > len(sides) else 2
 
 
-Showing = tuple[int, bool, int]
+Showing = tuple[int, int, bool, int]
 """A pair, its order and its repeat number: what members' ratings must have in common."""
 
 
@@ -155,9 +155,9 @@ def _verdicts(panel: Panel, members: dict[int, str], study: Study) -> Iterator[C
     ratings: dict[Showing, dict[int, Comparison]] = defaultdict(dict)
     current = Comparison.objects.current().filter(study=study, status__in=["scored", "unscored"])
     both = current.filter(rater__in=[panel.rater_id, *members]).order_by("pk")
-    for one in both.only("pair", "swapped", "repeat", "rater", "rating", "points", "expected"):
-        ratings[one.pair_id, one.swapped, one.repeat][one.rater_id] = one
-    for (pair, swapped, repeat), by_rater in ratings.items():
+    for one in both.only("pair", "turn", "swapped", "repeat", "rater", "rating", "points", "expected"):
+        ratings[one.pair_id, one.turn, one.swapped, one.repeat][one.rater_id] = one
+    for (pair, turn, swapped, repeat), by_rater in ratings.items():
         own = by_rater.pop(panel.rater_id, None)
         if len(by_rater) < len(members):
             continue
@@ -173,6 +173,7 @@ def _verdicts(panel: Panel, members: dict[int, str], study: Study) -> Iterator[C
             study=study,
             rater=panel.rater,
             pair_id=pair,
+            turn=turn,
             swapped=swapped,
             repeat=repeat,
             points=verdict.points,

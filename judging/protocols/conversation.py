@@ -27,7 +27,7 @@ from judging.protocols.protocol import (
     Slot,
     Step,
 )
-from judging.protocols.rendering import OneText, Texts
+from judging.protocols.rendering import OneText, PairTexts, Texts
 from judging.protocols.replies import Place, ReplyText, Verdict, mirrored, side_of
 
 
@@ -249,8 +249,10 @@ class Conversation:
         return [*before, {"role": "user", "content": self._content(slot, pair_texts, before)}]
 
     def _as_published(self, slot: Slot, pair_texts: Texts) -> list[Message]:
-        template = self._configured.template(slot.step)
-        *before, last = published.messages(template, _shown(slot, pair_texts))
+        template, shown = self._configured.template(slot.step), _shown(slot, pair_texts)
+        *before, last = published.messages(template, shown)
+        if _is_about_last_turns(slot.step, shown) and not published.names_turns(template):
+            last["content"] = rendering.about_last_turns(last["content"])
         if criterion := self._criterion(slot.step):
             last["content"] = rendering.by_criterion(criterion, last["content"])
         return [*before, last]
@@ -296,7 +298,7 @@ class Conversation:
         texts += configured.questions.values()
         word = rendering.boundary(shown.secret, template, texts)
         blocks = {
-            name: rendering.block(name.replace("_", " ").upper(), word, *answer)
+            name: rendering.answer_block(name.replace("_", " ").upper(), word, shown, answer)
             for name, answer in answers.items()
         }
         values: dict[str, object] = {
@@ -322,6 +324,8 @@ class Conversation:
         text = rendering.fill(template, values)
         if slot.turn > 1:
             text = rendering.about_last_turn(text)
+        elif _is_about_last_turns(step, shown):
+            text = rendering.about_last_turns(text)
         criterion = self._criterion(step)
         return rendering.by_criterion(criterion, text) if criterion else text
 
@@ -392,6 +396,10 @@ def _shown(slot: Slot, texts: Texts) -> Texts:
     """The texts in the order of a question, or up to the turn that it is about."""
     shown = texts.swapped() if slot.step.other_order else texts
     return shown.at_turn(slot.turn) if slot.turn and isinstance(shown, OneText) else shown
+
+
+def _is_about_last_turns(step: Step, shown: Texts) -> bool:
+    return isinstance(shown, PairTexts) and shown.turn > 1 and step.about is not About.PROMPT
 
 
 def _answers(slot: Slot, shown: Texts) -> dict[str, Sequence[str]]:

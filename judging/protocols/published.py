@@ -108,6 +108,12 @@ def _named(text: str) -> Iterator[str]:
     return (match["name"] for match in PLACEHOLDER.finditer(text) if match["name"])
 
 
+def names_turns(text: str) -> bool:
+    """Tell whether a file says at which turn its texts stand."""
+    named = (name.lower().rpartition("_") for name in _named(text))
+    return any(stem in TURNS and TURN.fullmatch(number) for stem, _, number in named)
+
+
 def takes_references(text: str) -> bool:
     return any(source_of(name, ())[0] == "reference" for name in _named(text))
 

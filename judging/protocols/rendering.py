@@ -22,7 +22,7 @@ from judging.protocols.parsing import ANSWER
 from judging.protocols.replies import Place, ReplyText, Verdict, mirrored
 
 VERSION: Final = (
-    4  # raised whenever this module or neutralizing changes what a judge reads; part of the prompt hash
+    5  # raised whenever this module or neutralizing changes what a judge reads; part of the prompt hash
 )
 PROMPTS: Final = Path(__file__).parent / "prompts"  # one folder per protocol, one file per step
 
@@ -32,7 +32,8 @@ class PairTexts:
     """A prompt and two completions in presentation order, as lists of turns.
 
     secret: makes boundaries that nobody can foresee, yet the same for the same texts, so that equal questions
-    are equal. references: the prompt's own reference answers, each a list of turns.
+    are equal. references: the prompt's own reference answers, each a list of turns. turn: the one that is
+    rated, the last of all; 0 is the whole conversation.
     """
 
     prompt: Sequence[str]
@@ -41,9 +42,18 @@ class PairTexts:
     second: Sequence[str]
     secret: bytes = field(repr=False)
     references: Sequence[Sequence[str]] = ()
+    turn: int = 0
 
     def swapped(self) -> "PairTexts":
         return replace(self, first=self.second, second=self.first)
+
+    def at_turn(self, turn: int) -> "PairTexts":
+        """The texts up to a turn, from 1."""
+        first, second = (list(said[:turn]) + [""] * (turn - len(said)) for said in (self.first, self.second))
+        references = [each[:turn] for each in self.references]
+        return replace(
+            self, prompt=self.prompt[:turn], first=first, second=second, references=references, turn=turn
+        )
 
 
 @dataclass(frozen=True)
@@ -99,6 +109,15 @@ def block(label: str, word: str, *texts: str, dialogue: bool = False) -> str:
         turns = [f"--- {name} {word} ---\n{text}" for name, text in zip(names, turns, strict=True)]
     body = "\n".join(turns)
     return f"<<<BEGIN {label} {word}>>>\n{body}\n<<<END {label} {word}>>>"
+
+
+def answer_block(label: str, word: str, texts: Texts, answer: Sequence[str]) -> str:
+    """The block of an answer; of a conversation, each turn of the user and how it was answered."""
+    alternates = len(texts.prompt) == len(answer) > 1 and not (isinstance(texts, OneText) and texts.dialogue)
+    if not alternates:
+        return block(label, word, *answer)
+    both = zip(texts.prompt, answer, strict=True)
+    return block(label, word, *(said for exchange in both for said in exchange), dialogue=True)
 
 
 def holds_block(text: str, label: str, body: str) -> bool:
@@ -170,6 +189,11 @@ TOGETHER: Final = "If the query has several turns, judge the answers to all of t
 def about_last_turn(text: str) -> str:
     """The text of a question that is about the answer to the last turn alone."""
     return f"{read_text('shared/last_turn')}\n\n{text.replace(TOGETHER, '')}"
+
+
+def about_last_turns(text: str) -> str:
+    """The text of a question about two answers that is about their last turns alone."""
+    return f"{read_text('shared/last_turns')}\n\n{text}"
 
 
 @lru_cache(maxsize=1024)

@@ -1,5 +1,6 @@
 """Assignments over the API: claim, renew, report failure. What a claim shows is strictly blind."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final, Self
 
@@ -11,11 +12,11 @@ from pydantic import model_validator
 
 from arena.api.auth import BearerAuth, Scope, caller_of, rater_of
 from arena.api.schemas import ERRORS, ErrorOut, written_out
-from arena.models import Assignment, Membership, Rater, Study
+from arena.models import Assignment, Completion, Membership, Rater, Study
 from arena.rating import assignments as rating
 from arena.rating.opinions import CallIn, Count, LeaseLostError, Name, NotAllowedError, Seconds, Text
 from arena.rules import scales
-from arena.texts.self_naming import shown_turns
+from arena.texts.self_naming import shown_asides, shown_turns
 from judging.endpoints.client import NoReplyError, Reply
 from judging.endpoints.logprobs import MOST_TOKENS
 from judging.models import Judge
@@ -60,10 +61,20 @@ class PointOut(Schema):
     caption: str
 
 
+class AsideOut(Schema):
+    """A system message, what a tool said, or the place of an image."""
+
+    turn: int = Field(description="It stands before this turn.")
+    kind: str
+    name: str = Field("", description="Of the tool.")
+    text: str
+
+
 class PromptOut(Schema):
     """The prompt, turn by turn, with its material."""
 
     turns: list[str]
+    asides: list[AsideOut] = []
     input: str
     category: str
     references: list[list[str]] = Field(
@@ -75,6 +86,7 @@ class CompletionOut(Schema):
     """An answer, turn by turn, without its author."""
 
     turns: list[str]
+    asides: list[AsideOut] = []
 
 
 class QuestionOut(Schema):
@@ -114,6 +126,9 @@ class AssignmentOut(Schema):
     study: str
     leased_until: datetime
     lease_seconds: float = Field(description="Time left of the lease.")
+    turn: int = Field(
+        0, description="The turn of a pair to rate, the last that is shown; 0 is the whole conversation."
+    )
     points: int | None = Field(None, description="Of a pair.")
     scale: list[PointOut] = Field([], description="The points of a pair in words.")
     criteria: list[str] = Field([], description="Of a pair.")
@@ -353,22 +368,34 @@ def _shown(assignment: Assignment, claimed: Claimed | None = None) -> Assignment
     study, about = assignment.study, assignment.pair or assignment.completion
     assert about is not None  # noqa: S101 - held by a constraint
     assert assignment.leased_until is not None  # noqa: S101 - just claimed
+    until = assignment.turn or None
     return AssignmentOut(
         assignment=assignment.public_id,
+        turn=assignment.turn,
         kind=Assignment.Kind(assignment.kind),
         study=study.slug,
         leased_until=assignment.leased_until,
         lease_seconds=_left(assignment.leased_until),
         guidelines=study.guidelines,
         prompt=PromptOut(
-            turns=about.prompt.turns,
+            turns=about.prompt.turns[:until],
+            asides=_asides(about.prompt.asides, assignment.turn),
             input=about.prompt.input,
             category=about.prompt.category,
-            references=about.prompt.reference_turns if study.shows_references else [],
+            references=[each[:until] for each in about.prompt.reference_turns if study.shows_references],
         ),
         request=_request(claimed) if claimed else None,
         **_asked(assignment, claimed and claimed.work.judge),
     )
+
+
+def _asides(asides: Sequence[Mapping[str, Any]], until: int) -> list[AsideOut]:
+    return [AsideOut(**each) for each in asides if not until or each["turn"] <= until]
+
+
+def _completion(completion: Completion, study: Study, until: int = 0) -> CompletionOut:
+    asides = _asides(shown_asides(completion, study), until)
+    return CompletionOut(turns=shown_turns(completion, study)[: until or None], asides=asides)
 
 
 def _asked(assignment: Assignment, judge: Judge | None) -> dict[str, Any]:
@@ -383,11 +410,11 @@ def _asked(assignment: Assignment, judge: Judge | None) -> dict[str, Any]:
             "scale": [PointOut(rating=rating, caption=caption) for rating, caption in captions],
             "criteria": study.criteria,
             "reasons": study.reasons,
-            "first": CompletionOut(turns=shown_turns(first, study)),
-            "second": CompletionOut(turns=shown_turns(second, study)),
+            "first": _completion(first, study, assignment.turn),
+            "second": _completion(second, study, assignment.turn),
         }
     assert assignment.completion is not None  # noqa: S101 - held by a constraint
-    text: dict[str, Any] = {"text": CompletionOut(turns=shown_turns(assignment.completion, study))}
+    text: dict[str, Any] = {"text": _completion(assignment.completion, study)}
     if assignment.kind == Assignment.Kind.CHECK:
         asked = assignment.completion.prompt.questions.asked()
         return text | {"questions": [QuestionOut(position=one.position, text=one.text) for one in asked]}

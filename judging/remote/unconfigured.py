@@ -75,7 +75,7 @@ def _take(rater: Rater, study: Study, kind: str) -> frozenset[_Shown]:
 def _choose(key: tuple[object, ...], rater: Rater, study: Study, kind: str) -> deque[_Shown]:
     began = time.monotonic()
     targets = planning.chosen(study, rater, Wanted(limit=CHOSEN, kind=kind))
-    chosen = deque(each.completions for each in targets)
+    chosen = deque(dict.fromkeys(each.completions for each in targets))
     now = time.monotonic()
     with _keeping:
         _kept[key] = now + max(OLDEST, 50 * (now - began)), chosen

@@ -234,6 +234,7 @@ class _Estimating:
                 pair=Pair(prompt=prompt, first=shown[0], second=shown[1]) if is_pair else None,
                 completion=None if is_pair else shown[0],
                 swapped=showing.swapped,
+                turn=planned.turn,
                 repeat=showing.repeat,
                 seed=showing.seed,
             )

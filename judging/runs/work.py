@@ -13,7 +13,8 @@ from django.utils.crypto import salted_hmac
 
 from arena.models import Assignment, Completion, Prompt, Question, Rater, Study
 from arena.models.querysets import word
-from arena.texts.self_naming import shown_turns
+from arena.texts.asides import with_asides
+from arena.texts.self_naming import shown_asides, shown_turns
 from judging.endpoints.client import REFUSALS
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.protocols import conversation
@@ -86,13 +87,15 @@ class Work:
 
     @cached_property
     def texts(self) -> Texts:
-        shown = [shown_turns(completion, self.run.study) for completion in self.shown]
-        prompt = self.prompt
+        study, prompt, turn = self.run.study, self.prompt, self.assignment.turn
+        shown = [with_asides(shown_turns(each, study), shown_asides(each, study)) for each in self.shown]
+        asked = with_asides(prompt.turns, prompt.asides)
         references = prompt.reference_turns if self.configured_protocol.takes_references else ()
         if len(shown) == 1:
-            return OneText(prompt.turns, prompt.input, shown[0], boundary_secret(), references)
+            return OneText(asked, prompt.input, shown[0], boundary_secret(), references)
         first, second = shown
-        return PairTexts(prompt.turns, prompt.input, first, second, boundary_secret(), references)
+        both = PairTexts(asked, prompt.input, first, second, boundary_secret(), references)
+        return both.at_turn(turn) if turn else both
 
     @cached_property
     def in_round(self) -> list[JudgeCall]:

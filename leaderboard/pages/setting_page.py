@@ -24,6 +24,7 @@ from leaderboard.snapshots.settings import (
     left_out,
     method_words,
     parse,
+    turn_words,
     used,
     words,
 )
@@ -100,11 +101,12 @@ class SettingPage(Page):
         without = left_out(self.setting.category, self.snapshot.counts["categories"])
         category = f"all categories but {without}" if without else self.setting.category
         criterion = f"rating of {self.setting.criterion}" if self.setting.criterion else ""
+        turn = turn_words(self.setting.turn) if self.setting.turn else ""
         models = "models only" if self.setting.contestants else ""
         adjusted = f"adjusted for {adjusted_words(self.setting.adjust)}" if self.setting.adjust else ""
         pairs = RANDOM_PAIRS if self.setting.pairs else ""
         expected = EXPECTED_RATINGS if self.setting.ratings else ""
-        return ", ".join(filter(None, (category, criterion, models, expected, pairs, adjusted)))
+        return ", ".join(filter(None, (category, criterion, turn, models, expected, pairs, adjusted)))
 
     @property
     def no_games(self) -> str:

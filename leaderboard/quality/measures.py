@@ -15,7 +15,7 @@ from django.template.defaultfilters import pluralize
 
 from arena.models import Comparison, Pair, Prompt, Purpose, Rater, Study
 from arena.models.querysets import left_out_raters
-from leaderboard.snapshots import columns
+from leaderboard.snapshots import columns, units
 from leaderboard.stats.clustered_means import ClusteredMean
 from leaderboard.stats.intervals import exact_share
 from leaderboard.stats.rater_quality import (
@@ -91,7 +91,7 @@ def votes(study: Study, around: Rater | None = None) -> Votes:
     rows = np.zeros(len(given), dtype=_ALL)
     for name, _ in _GIVEN:
         rows[name] = given[name]
-    place = np.searchsorted(pairs["id"], given["pair"])
+    place = np.searchsorted(pairs["id"], units.pair_ids(given["pair"]))
     completions = columns.completions(study)
     unnamed = Prompt.objects.unnamed().filter(study=study).values_list("pk", flat=True)
     rows["prompt"] = columns.prompts(pairs["prompt"][place], unnamed)
@@ -101,6 +101,8 @@ def votes(study: Study, around: Rater | None = None) -> Votes:
     rows["straight"] = np.where(rows["swapped"], rows["points"] + 1 - rows["rating"], rows["rating"])
     rows["verdict"] = verdicts(rows["straight"], rows["points"])
     rows["gold"] = _golds(study, pairs["id"])[place] if len(pairs) else NO_GOLD
+    # The right answer is about the whole conversation; checks ask for its last turn in its place.
+    rows["gold"][(units.turns(given["pair"]) > 0) & (rows["purpose"] != CHECK)] = NO_GOLD
     rows["kept"] = ~np.isin(rows["rater"], left_out_raters(study))
     return Votes(rows)
 
@@ -116,7 +118,8 @@ def _given(study: Study, around: Rater | None) -> npt.NDArray[Any]:
     if around is not None:
         own = Comparison.objects.current().filter(study=study, rater=around)
         found = found.filter(pair__in=own.values("pair"))
-    fields = ("pk", "pair", "rater", "swapped", "points", "rating", why, "seconds")
+    found = found.annotate(unit=columns.at_turn())
+    fields = ("pk", "unit", "rater", "swapped", "points", "rating", why, "seconds")
     return columns.fetched(found.order_by("pk").values_list(*fields), _GIVEN)
 
 
@@ -213,7 +216,8 @@ class _Prepared:
 def _before(rows: Rows) -> npt.NDArray[np.int64]:
     """For each repeat the rater's first rating, in terms of the pair; 0 where there is none."""
     found = np.zeros(len(rows), dtype=np.int64)
-    key = rows["rater"] * (int(rows["pair"].max(initial=0)) + 1) + rows["pair"]
+    pair = np.unique(rows["pair"], return_inverse=True)[1]
+    key = rows["rater"] * (int(pair.max(initial=0)) + 1) + pair
     again = rows["purpose"] == REPEAT
     if not again.any():
         return found

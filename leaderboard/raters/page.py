@@ -175,7 +175,7 @@ class RatersPage(AboutRaters):
 
     @property
     def switches(self) -> list[Switch]:
-        return [*self.criterion_choices, *self.category_choices]
+        return [*self.rated_choices, *self.category_choices]
 
     @property
     def rare_choices(self) -> list[Switch]:

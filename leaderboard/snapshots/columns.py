@@ -20,6 +20,7 @@ from django.db.models.functions import Cast, Coalesce
 
 from arena.models import Assignment, Comparison, Completion, CriterionRating, Pair, Purpose, Study
 from leaderboard.snapshots import kept
+from leaderboard.snapshots.units import AT_TURN
 
 Rows = npt.NDArray[Any]
 
@@ -57,9 +58,9 @@ CRITERION: Final = [("id", "i8"), ("points", "i2"), ("rating", "i2"), ("reason",
 def comparisons(study: Study, revision: int) -> Rows:
     """Every comparison of a study, revised ones too, by id: fields COMPARISON.
 
-    ``counts`` is false for repeats, checks and adjudications. ``rating`` is 0 where there is none, and where
-    a judge compared identical texts (then ``reason`` is IDENTICAL). ``score_difference`` is first minus
-    second score as shown, or NaN.
+    ``pair`` is a unit (``units``). ``counts`` is false for repeats, checks and adjudications. ``rating`` is 0
+    where there is none, and where a judge compared identical texts (then ``reason`` is IDENTICAL).
+    ``score_difference`` is first minus second score as shown, or NaN.
     """
     old = _load(study, revision)
     read = None if old is None else _read_on(study, old)
@@ -75,6 +76,11 @@ def pairs(study: Study) -> Rows:
     """The pairs of a study by id: fields PAIR."""
     found = Pair.objects.filter(prompt__study=study).order_by()
     return _by_id(fetched(found.values_list("pk", "prompt", "first", "second"), PAIR))
+
+
+def at_turn() -> Any:
+    """The column ``pair`` of comparisons in a query."""
+    return F("pair") + F("turn") * Value(AT_TURN, output_field=models.BigIntegerField())
 
 
 def prompts(prompt: npt.NDArray[Any], unnamed: Collection[int]) -> npt.NDArray[Any]:
@@ -130,6 +136,7 @@ def _comparisons(study: Study, *, after: int) -> Rows:
     asked = ~Q(status=Comparison.Status.IDENTICAL)
     found = Comparison.objects.filter(study=study, pk__gt=after).order_by()
     found = found.annotate(
+        unit=at_turn(),
         counts=Case(When(purpose=Purpose.STUDY, then=True), default=False),
         given=Case(
             When(asked & Q(rating__isnull=False), then=F("rating")),
@@ -146,7 +153,7 @@ def _comparisons(study: Study, *, after: int) -> Rows:
         "pk",
         "is_current",
         "counts",
-        "pair",
+        "unit",
         "rater",
         "swapped",
         "points",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from leaderboard.snapshots import units
 from leaderboard.snapshots.reading import Opinions
 
 
@@ -28,6 +29,7 @@ def counts(opinions: Opinions, criteria: Mapping[str, Opinions]) -> dict[str, An
         "kinds": dict(sorted(Counter(opinions.kinds[number] for number in in_play).items())),
         "uncounted": asdict(opinions.uncounted),
         "categories": [name for name in opinions.categories if name],
+        **({"turns": list(map(str, opinions.turns))} if any(opinions.turns) else {}),
         "criteria": [name for name, rated in criteria.items() if len(rated)],
         "raters": [
             {
@@ -51,9 +53,15 @@ def _used(own: Opinions) -> dict[str, Any]:
     asked = ~own.identical
     numbers = np.bincount(own.rows["category"][asked], minlength=len(own.categories)).tolist()
     by_name = zip(own.categories, numbers, strict=True)
+    turns = units.turns(own.rows["pair"][asked])
     return {
         "comparisons": int(asked.sum()),
         "unscored": int(own.unscored.sum()),
         "by_category": {name: number for name, number in by_name if name},
         "points": np.unique(own.rows["points"][asked]).tolist(),
+        **(
+            {"by_turn": {str(turn): int((turns == turn).sum()) for turn in own.turns}}
+            if any(own.turns)
+            else {}
+        ),
     }

@@ -73,9 +73,9 @@ class Request:
 
     @cached_property
     def rated(self) -> Opinions:
-        """The comparisons, by the criterion of the setting."""
-        name = self.setting.criterion
-        return self.opinions.by_criterion(columns.of_criterion(self.study, name)) if name else self.opinions
+        """The comparisons, by the criterion and the turn of the setting."""
+        name, read = self.setting.criterion, self.opinions.at_turn(self.setting.turn)
+        return read.by_criterion(columns.of_criterion(self.study, name)) if name else read
 
     @cached_property
     def known(self) -> Payloads:

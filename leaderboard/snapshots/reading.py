@@ -17,7 +17,7 @@ from arena.models.querysets import MAY_COME_LATE, left_out_raters
 from arena.rating.publication import Due, held_back
 from arena.rules.subsets import NO_PROMPT_SUBSET
 from leaderboard.models import Snapshot
-from leaderboard.snapshots import columns
+from leaderboard.snapshots import columns, units
 from leaderboard.snapshots.copying import digest
 from leaderboard.snapshots.rows import Column, Rows
 from leaderboard.snapshots.settings import left_out
@@ -60,13 +60,14 @@ class Uncounted:
 class Opinions:
     """The current comparisons of a study that count, in the order given.
 
-    ``rows`` have pair, rater and prompt (ids), category (index into ``categories``), swapped, points, rating
-    (0 for none), reason (bytes; empty where scored, ``identical`` where a judge had two equal texts), first
-    and second (indexes into ``names`` in presentation order, or below 0), first_text and second_text (ids of
-    completions), and score_difference (first minus second score as shown, or NaN). ``names_prompts`` is false
-    where no comparison names one; then ``prompt`` numbers the comparisons. ``mark`` is the data watermark:
-    revision, number of comparisons, largest id; ``tail`` is their number among the last MAY_COME_LATE ids.
-    ``provisional``: names of those that no operator has confirmed.
+    ``rows`` have pair (at a turn, see ``units``), rater and prompt (ids), category (index into
+    ``categories``), swapped, points, rating (0 for none), reason (bytes; empty where scored, ``identical``
+    where a judge had two equal texts), first and second (indexes into ``names`` in presentation order, or
+    below 0), first_text and second_text (ids of completions), and score_difference (first minus second score
+    as shown, or NaN). ``names_prompts`` is false where no comparison names one; then ``prompt`` numbers the
+    comparisons. ``mark`` is the data watermark: revision, number of comparisons, largest id; ``tail`` is
+    their number among the last MAY_COME_LATE ids. ``provisional``: names of those that no operator has
+    confirmed.
     """
 
     rows: Rows
@@ -107,6 +108,16 @@ class Opinions:
         """The opinions on a category as a setting names it: all, one, or all but one."""
         without = left_out(category, self.categories)
         return self.about(category) if without is None else self.but(without)
+
+    @cached_property
+    def turns(self) -> list[int]:
+        """The turns that were rated, 0 for whole conversations."""
+        found: list[int] = np.unique(units.turns(self.rows["pair"])).tolist()
+        return found
+
+    def at_turn(self, turn: str) -> Opinions:
+        """The opinions on a turn, or with 0 on whole conversations; all where it is empty."""
+        return self._only(units.turns(self.rows["pair"]) == int(turn)) if turn else self
 
     def by_criterion(self, ratings: npt.NDArray[Any]) -> Opinions:
         """The opinions with other ratings: of ``columns.criteria``. What has none of them is left out."""
@@ -329,7 +340,7 @@ def _rows(
     category = _numbers(pairs["prompt"], categories)
     # Column by column: a copy of whole rows would take half as much memory as all of them.
     own = {name: read[name][counted] for name in GIVEN}
-    place = np.searchsorted(pairs["id"], own["pair"]).astype(np.int32)
+    place = np.searchsorted(pairs["id"], units.pair_ids(own["pair"])).astype(np.int32)
     swapped = own["swapped"].view(np.int8)
     return Rows(
         len(own["id"]),
@@ -370,7 +381,7 @@ class PairStyle:
         Raises UnknownTextError.
         """
         rows = chosen.rows[chosen.scored & chosen.ranked]
-        more = self.more[np.searchsorted(self.pair, rows["pair"])]
+        more = self.more[np.searchsorted(self.pair, units.pair_ids(rows["pair"]))]
         without = np.isnan(more).any(axis=1)
         if without.any():
             unknown, pairs = (len(np.unique(some["pair"])) for some in (rows[without], rows))

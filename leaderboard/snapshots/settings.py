@@ -161,6 +161,7 @@ class Setting:
     pairs: str = ""
     ratings: str = ""
     criterion: str = ""
+    turn: str = ""  # empty for all that is rated of conversations, 0 for whole ones
 
     def query(self, **changes: str) -> str:
         """The query string with some switches changed.
@@ -303,6 +304,23 @@ def criteria(setting: Setting, counts: Counts) -> list[Choice]:
 
 def _read_criterion(value: str, setting: Setting, counts: Counts) -> str:
     return one_of("criterion", value, ("", *counts.get("criteria", ())))
+
+
+def turns(setting: Setting, counts: Counts) -> list[Choice]:
+    """All that is rated of conversations, and each turn; none where there is only one."""
+    names = counts.get("turns", ())
+    given = used(counts, setting.raters, setting.criterion) if setting.raters else {}
+    behind = given.get("by_turn", {})
+    some = [Choice(name, turn_words(name).capitalize(), behind.get(name)) for name in names]
+    return [Choice("", "All turns", given.get("comparisons")), *some] if len(names) > 1 else []
+
+
+def turn_words(turn: str) -> str:
+    return f"turn {turn}" if turn != "0" else "whole conversations"
+
+
+def _read_turn(value: str, setting: Setting, counts: Counts) -> str:
+    return one_of("turn", value, ("", *counts.get("turns", ())))
 
 
 def _contestants(setting: Setting, counts: Counts) -> list[Choice]:
@@ -461,6 +479,15 @@ SETTINGS: Final = (
         help="Left out: all categories together; -NAME: all but that one.",
     ),
     Declaration(
+        "turn",
+        "Turn",
+        turns,
+        read=_read_turn,
+        longest=5,
+        help="Of conversations: the number of a turn, from 1, or 0 for those rated as a whole.",
+        is_computed=True,
+    ),
+    Declaration(
         "method",
         "Method",
         lambda *_: [Choice(*each) for each in METHOD_NAMES.items()],
@@ -585,6 +612,8 @@ def method_words(setting: Setting, *, every: bool = False) -> list[str]:
     said = [METHOD_NAMES[setting.method]]
     if setting.criterion:
         said.insert(0, f"rating of {setting.criterion}")
+    if setting.turn:
+        said.append(turn_words(setting.turn))
     if setting.method != "ordinal" and not setting.ratings:
         said.append(
             "ties off"
@@ -632,11 +661,13 @@ def adjusted_words(adjust: str) -> str:
 
 
 def parse_for_all(wanted: Mapping[str, str], counts: Counts) -> Setting:
-    """The setting of a page about all raters: tie band, level and criterion. Raises UnknownSettingError."""
+    """The setting of a page about all raters: ties, level, criterion, turn. Raises UnknownSettingError."""
     sizes = sorted({size for choice in counts["raters"] for size in scales(counts, choice["selector"])})
     level = level_of(wanted.get("level") or _USUAL["level"])
     criterion = _read_criterion(wanted.get("criterion") or "", Setting(""), counts)
-    return Setting("", band=_band_of(wanted.get("band") or "", sizes), level=level, criterion=criterion)
+    turn = _read_turn(wanted.get("turn") or "", Setting(""), counts)
+    band = _band_of(wanted.get("band") or "", sizes)
+    return Setting("", band=band, level=level, criterion=criterion, turn=turn)
 
 
 def parse_for_trust(wanted: Mapping[str, str], counts: Counts) -> TrustSetting:

@@ -117,6 +117,9 @@ class StandingsOut(Schema):
     raters: str
     category: str | None
     criterion: str | None = Field(description="What is rated; null: the completion overall.")
+    turn: int | None = Field(
+        description="Of conversations: the turn that is rated, 0 for whole ones; null: all of them."
+    )
     contestants: str | None = Field(description="models: without people; null: everyone.")
     adjust: str | None = Field(description="What the ordinal model is adjusted for.")
     method: str

@@ -193,6 +193,7 @@ class Board(SettingPage):
             "raters": self.setting.raters,
             "category": self.setting.category or None,
             "criterion": self.setting.criterion or None,
+            "turn": int(self.setting.turn) if self.setting.turn else None,
             "contestants": self.setting.contestants or None,
             "adjust": self.setting.adjust or None,
             "pairs": self.setting.pairs or None,
@@ -451,6 +452,7 @@ class Board(SettingPage):
             setting.band,
             setting.contestants,
             setting.criterion,
+            setting.turn,
             setting.adjust,
             setting.pairs,
             setting.ratings,
@@ -544,7 +546,7 @@ class Board(SettingPage):
         setting = self.setting
         models, prompts = (int(self.snapshot.counts[what]) for what in ("contestants", "prompts"))
         own = self.parameters.get("clusters") if self.parameters.get("resample") == "prompts" else None
-        narrowed = setting.category or setting.criterion or setting.pairs or setting.ratings
+        narrowed = any((setting.category, setting.criterion, setting.turn, setting.pairs, setting.ratings))
         some = own is not None and own < prompts and not narrowed
         if setting.contestants or (len(self.rows) == models and not some):
             return ""

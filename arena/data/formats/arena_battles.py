@@ -22,6 +22,8 @@ _GAMES: Final = {"left": "model_a", "right": "model_b", "prompt_id": "question_i
 
 _NAMED: Final = ("question_id", "judge", "judge_hash")  # columns of prompts and raters that are read
 
+OF_BATTLES: Final = ("tstamp", "timestamp", "anony")
+
 COMMON_PROMPT: Final = "battles"  # prompt of battles without a question
 UNNAMED: Final = "anonymous"  # rater of battles that name none
 
@@ -67,6 +69,7 @@ def _read(file: InputFile) -> Iterator[Item]:
 def _records(names: Mapping[str, str], fields: Fields) -> Iterator[Item]:
     for name, ours in names.items():
         fields.put(ours, fields.take(name))
+    is_of_turns = _is_of_turns(fields)
     texts = _texts(fields)
     models = fields.two_names("model_a", "model_b", "model")
     word, better = _winner(fields, *models)
@@ -81,6 +84,8 @@ def _records(names: Mapping[str, str], fields: Fields) -> Iterator[Item]:
         fields.text("judge") or fields.text("judge_hash") or UNNAMED,
         fields.choice("rater_kind", ("person", "judge")) or "",
     )
+    if is_of_turns:
+        said["turn"] = fields.integer("turn", least=1, most=len(texts.user) or 1) or 0
     # The two kinds of tie are one rating; the file's word for it is kept.
     told: dict[str, Any] = {"winner": word} if better == "tie" and word != "tie" else {}
     extra = {**fields.rest(), **told, **({} if anony is None else {"anony": anony})}
@@ -95,6 +100,12 @@ def _records(names: Mapping[str, str], fields: Fields) -> Iterator[Item]:
 def _has_no_rating(extra: Mapping[str, Any]) -> bool:
     """Tell whether our own file for it says that the rater gave no rating."""
     return "points" in extra and extra.get("rating") in (None, "")
+
+
+def _is_of_turns(fields: Fields) -> bool:
+    """Tell whether a turn is the one that was rated, as of MT-bench's votes; battles count their turns."""
+    told = ("conversation_a", "judge", "turn")
+    return all(name in fields for name in told) and not any(name in fields for name in OF_BATTLES)
 
 
 def _prompt(fields: Fields, texts: Texts) -> PromptRecord:

@@ -137,23 +137,22 @@ def _judgment(fields: Fields) -> Iterator[Item]:
     """Both games of a line; model_1 was shown first in the first."""
     models = fields.two_names("model_1", "model_2", "model")
     prompt = PromptRecord(id=fields.required_text("question_id"), turns=(), place=fields.place)
-    turn = fields.integer("turn", least=1) or 1
+    turn = fields.integer("turn", least=1, most=LAST_TURN) or 1
     judge, prompt_name = _judge(fields)
     created_at = fields.moment("tstamp")
     games = [_game(fields, number) for number in (1, 2)]
-    kept = {**fields.rest(), "judge_prompt": prompt_name, "turn": turn}
-    # A verdict about the first turn alone is no repeat of one about both.
-    rater = judge if turn == 1 else f"{judge}-turn-{turn}"
+    kept = {**fields.rest(), "judge_prompt": prompt_name}
     for (winner, reply, asked), shown in zip(games, (WINNERS[:2], WINNERS[1::-1]), strict=True):
         rating = {"tie": 2, shown[0]: 1, shown[1]: 3}.get(winner)
         said: dict[str, Any] = {
             "reason": "unparsable" if rating is None else "",
             "raw_reply": reply,
             "created_at": created_at,
+            "turn": turn,
             "extra": {**kept, "user_prompt": asked},
         }
         swapped = shown[0] == "model_2"
-        yield Pair.of(prompt, models).rated(rater, "judge", 3, rating, swapped=swapped, **said)
+        yield Pair.of(prompt, models).rated(judge, "judge", 3, rating, swapped=swapped, **said)
 
 
 def _game(fields: Fields, number: int) -> tuple[str, str, str]:

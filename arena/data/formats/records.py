@@ -345,6 +345,7 @@ class ComparisonRecord(AboutPair):
     """
 
     id: Annotated[Text, "the rating's own id"] = ""
+    turn: Annotated[_Turn, "which turn was rated, from 1; 0 is the whole conversation"] = 0
     rater: Annotated[Name, "the rater"]
     rater_kind: Annotated[_RaterKind, _WHO] = ""  # the file does not say
     points: Annotated[Whole, AfterValidator(scales.check_points), "the points of the scale: 2, 3, 5 or 8"]

@@ -351,6 +351,8 @@ class _Run:
         counts = report.counts
         if self.settings.are_told:
             self.study.save(update_fields=self.settings.taken)
+            if "rated_turns" in self.settings.taken:
+                Pair.rows.filter(prompt__study=self.study).recount(self.study)
         elif report.creates_study:
             self._settle_new_study()
         if counts["comparisons"].written or self._raters.now_panels:

@@ -27,7 +27,7 @@ from arena.data.formats.records import (
 from arena.data.importing.import_report import ImportReport, fits
 from arena.data.importing.questions import Questions
 from arena.data.importing.raters import Raters
-from arena.data.importing.sides import Pairs, Side, SideFinder, Sides
+from arena.data.importing.sides import Matchup, Pairs, Side, SideFinder, Sides
 from arena.data.importing.texts import ADD_IT, Owner
 from arena.models import Assignment, Study
 from arena.models.comparisons import Opinion
@@ -35,7 +35,7 @@ from arena.rating.recorders import write_opinions
 from arena.rating.tasks import TASKS, Task
 from arena.rules import scales
 
-Subject: TypeAlias = tuple[int, Owner, Owner]
+Subject: TypeAlias = tuple[int, Owner, Owner] | tuple[int, Owner, Owner, int]
 """Prompt, owner of the first completion, and owner of the second or what is asked about the first."""
 
 Verdict: TypeAlias = tuple[Any, ...]
@@ -131,7 +131,7 @@ class StoredVerdicts:
 
 
 def _at(key: int, repeat: int) -> int:
-    return repeat << 4 * _BITS | key if repeat else key
+    return repeat << 5 * _BITS | key if repeat else key
 
 
 class Resolved(NamedTuple, Generic[RecordT, FoundT]):
@@ -376,6 +376,7 @@ class Comparisons(Opinions[ComparisonRecord, Sides]):
         "pair__second__contestant",
         "pair__second__external_id",
         "swapped",
+        "turn",
     )
 
     def __init__(
@@ -390,10 +391,10 @@ class Comparisons(Opinions[ComparisonRecord, Sides]):
 
     @staticmethod
     def stored_subject(*values: Any) -> Subject:
-        prompt, first, first_id, second, second_id, swapped = values
+        prompt, first, first_id, second, second_id, swapped, turn = values
         one: Owner = first_id if first is None else first
         two: Owner = second_id if second is None else second
-        return (prompt, two, one) if swapped else (prompt, one, two)
+        return _at_turn((prompt, two, one) if swapped else (prompt, one, two), turn)
 
     @staticmethod
     def in_words(verdict: Verdict) -> str:
@@ -402,7 +403,10 @@ class Comparisons(Opinions[ComparisonRecord, Sides]):
 
     def _found(self, record: ComparisonRecord) -> tuple[Sides, Subject] | None:
         sides = self._sides.find(record)
-        return None if sides is None else (sides, sides.matchup)
+        if sides is None:
+            return None
+        turn = self._sides.turn_of(record, sides.prompt)
+        return None if turn is None else (sides._replace(turn=turn), _at_turn(sides.matchup, turn))
 
     def _verdict(self, record: ComparisonRecord) -> Verdict | None:
         """A rating on its scale, or none with a reason."""
@@ -428,6 +432,7 @@ class Comparisons(Opinions[ComparisonRecord, Sides]):
         return {
             "pair_id": self._ids[item.found.key],
             "swapped": item.found.swapped,
+            "turn": item.found.turn,
             "status": Opinion.Status.IDENTICAL if record.identical else "",
             "first_score": first_score,
             "second_score": second_score,
@@ -443,6 +448,11 @@ class Comparisons(Opinions[ComparisonRecord, Sides]):
             self.scales.add(item.record.points)
             self.criteria |= dict.fromkeys(item.record.criteria)
         return rows
+
+
+def _at_turn(about: Matchup, turn: int) -> Subject:
+    """A subject of its own for each turn; the whole conversation has none."""
+    return (*about, turn) if turn else about
 
 
 TextRecordT = TypeVar("TextRecordT", bound=TextRecord)

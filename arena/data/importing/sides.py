@@ -6,7 +6,8 @@ from typing import Final, NamedTuple, TypeAlias
 from arena.data.formats.records import AboutText, ComparisonRecord, FeatureRecord, GoldRecord, ScoreRecord
 from arena.data.importing.import_report import ImportReport, assign, fits, is_within
 from arena.data.importing.texts import Completions, Contestants, Owner, Prompts, prompt_name
-from arena.models import Completion, Pair
+from arena.models import Completion, Pair, Prompt
+from arena.models.querysets import Length
 from arena.texts.markdown import LONGEST_WRITTEN
 
 PairRecord: TypeAlias = ComparisonRecord | GoldRecord
@@ -28,6 +29,7 @@ class Sides(NamedTuple):
     prompt: int
     first: Side
     second: Side
+    turn: int = 0
 
     @property
     def key(self) -> tuple[int, int]:
@@ -53,10 +55,13 @@ class SideFinder:
         self._completions = completions
         self._report = report
         self._by_own_id: dict[tuple[int, str], list[Side]] = {}
+        self._turns: dict[int, int] = {}
+        """How many turns prompts have of which single turns were rated; 0 if the text is unknown."""
 
     def prepare(self, records: Sequence[PairRecord | AboutText]) -> None:
         """Look up the completions that these records name by their own ids."""
         self._by_own_id = {}
+        self._count_turns(records)
         wanted: set[str] = set()
         prompts: set[int] = set()
         for record in records:
@@ -72,6 +77,23 @@ class SideFinder:
         for prompt, own_id, contestant, pk in columns:
             side = Side(own_id if contestant is None else contestant, pk)
             self._by_own_id.setdefault((prompt, own_id), []).append(side)
+
+    def _count_turns(self, records: Sequence[PairRecord | AboutText]) -> None:
+        by_turn = (each for each in records if isinstance(each, ComparisonRecord) and each.turn)
+        prompts = (self._prompts.find(each.subset, each.prompt) for each in by_turn)
+        named = {prompt for prompt in prompts if prompt is not None}
+        found = Prompt.objects.filter(pk__in=named).order_by() if named else Prompt.objects.none()
+        self._turns = dict(found.values_list("pk", Length("turns")))
+
+    def turn_of(self, record: PairRecord, prompt: int) -> int | None:
+        """The turn that was rated, None after reporting one that the prompt lacks; an only one is all."""
+        turn = record.turn if isinstance(record, ComparisonRecord) else 0
+        count = self._turns.get(prompt, 0)
+        if turn and 0 < count < turn:
+            turns = "1 turn" if count == 1 else f"{count} turns"
+            self._report.refuse(record.place, "turn", f"{turn}, but prompt {prompt_name(record)} has {turns}")
+            return None
+        return 0 if count == 1 else turn
 
     def of_text(self, record: AboutText) -> tuple[int, Side] | None:
         """Prompt and completion of a prepared record, or None after reporting what is unknown."""

@@ -10,11 +10,11 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django.urls import reverse
-from django.utils.safestring import SafeString
 
 from arena.models import Answer, Completion, Question, Rater, Study
 from arena.pages.permissions import can_operate
-from arena.rating.screen import Html, ShownPrompt, html_of, shown_prompt, texts_of
+from arena.rating.shown import Answer as ShownAnswer
+from arena.rating.shown import Block, Html, ShownPrompt, conversation, html_of, texts_of
 from leaderboard.answers.feature_rows import FeatureRow, feature_rows
 from leaderboard.answers.requirements.reading import checked_texts
 from leaderboard.models import Snapshot
@@ -56,11 +56,16 @@ class TextPage(Page):
 
     @property
     def prompt(self) -> ShownPrompt:
-        return shown_prompt(self.completion.prompt, self.html)
+        return self._conversation[0]
+
+    @cached_property
+    def _conversation(self) -> tuple[ShownPrompt, list[list[Block]]]:
+        said = ShownAnswer(self.completion.turns, self.completion.asides)
+        return conversation(self.completion.prompt, [said], self.html)
 
     @property
-    def turns(self) -> list[SafeString]:
-        return [self.html.get(turn, SafeString()) for turn in self.completion.turns]
+    def blocks(self) -> list[Block]:
+        return self._conversation[1][0]
 
     @property
     def back(self) -> str:

@@ -22,6 +22,8 @@ from leaderboard.snapshots.settings import (
     parse_for_all,
     scales,
     there,
+    turn_words,
+    turns,
 )
 from leaderboard.snapshots.stored import Stored
 from leaderboard.snapshots.visible_lengths import OF_LENGTHS, WITHHELD, shows
@@ -83,18 +85,20 @@ class Reading:
     band: str = ""
     level: str = USUAL_LEVEL
     criterion: str = ""
+    turn: str = ""
 
     @staticmethod
     def asked(wanted: Mapping[str, str], snapshot: Snapshot) -> dict[str, str]:
         """Raises UnknownSettingError."""
         setting = parse_for_all(wanted, snapshot.counts)
         category = one_of(wanted, "category", snapshot.counts["categories"], "")
-        more = {"band": setting.band, "level": setting.level, "criterion": setting.criterion}
-        return {"category": category, **more}
+        names = ("band", "level", "criterion", "turn")
+        return {"category": category, **{name: getattr(setting, name) for name in names}}
 
     @property
     def setting(self) -> Setting:
-        return Setting("", category=self.category, band=self.band, level=self.level, criterion=self.criterion)
+        names = ("category", "band", "level", "criterion", "turn")
+        return Setting("", **{name: getattr(self, name) for name in names})
 
     def parts(self) -> list[tuple[str, str]]:
         """Empty texts stand for what is usual."""
@@ -104,6 +108,7 @@ class Reading:
             ("band", self.band),
             ("level", level),
             ("criterion", self.criterion),
+            ("turn", self.turn),
         ]
 
     def query(self, **changes: Any) -> str:
@@ -130,7 +135,8 @@ class Reading:
     @property
     def words(self) -> str:
         rated = f"rating of {self.criterion}" if self.criterion else ""
-        return "; ".join(filter(None, (self.category or "All categories", rated, self.rare_words)))
+        turn = turn_words(self.turn) if self.turn else ""
+        return "; ".join(filter(None, (self.category or "All categories", rated, turn, self.rare_words)))
 
     def rare(self, snapshot: Snapshot, query: Callable[..., str]) -> list[Switch]:
         counts = snapshot.counts
@@ -186,11 +192,16 @@ class AboutRaters(Page):
         return [choices("category", "Category", values, self.view.category, self.view.query)] if named else []
 
     @property
-    def criterion_choices(self) -> list[Switch]:
+    def rated_choices(self) -> list[Switch]:
+        """By what is rated: the criterion, and the turn of conversations."""
         names = self.snapshot.counts.get("criteria")
-        values = [("", "Overall"), *((name, name) for name in names or ())]
-        label = DECLARED["criterion"].label
-        return [choices("criterion", label, values, self.view.criterion, self.view.query)] if names else []
+        rated = [("", "Overall"), *((name, name) for name in names)] if names else []
+        by_turn = [(each.value, each.text) for each in turns(self.view.setting, self.snapshot.counts)]
+        return [
+            choices(name, DECLARED[name].label, values, getattr(self.view, name), self.view.query)
+            for name, values in (("criterion", rated), ("turn", by_turn))
+            if values
+        ]
 
     @property
     def rare_choices(self) -> list[Switch]:
