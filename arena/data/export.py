@@ -28,6 +28,7 @@ from arena.models import (
 )
 from arena.models.querysets import RaterQuerySet
 from arena.rules.subsets import TRAINING_SUBSET
+from arena.texts.asides import NAME as ASIDES
 
 CHUNK: Final = 2000
 
@@ -202,7 +203,7 @@ def _prompts(study: Study) -> Iterator[Row]:
                 for reference in sorted(prompt.references.all(), key=lambda reference: reference.pk)
             ]
             or None,
-            "extra": prompt.extra or None,
+            "extra": prompt.extra | ({ASIDES: prompt.asides} if prompt.asides else {}) or None,
         }
 
 
@@ -226,9 +227,14 @@ def _completions(study: Study) -> Iterator[Row]:
             "contestant": completion.contestant.name if completion.contestant else None,
             "id": completion.external_id or None,
             **_texts("text", completion.turns),
-            "extra": completion.extra | ({THINKING: completion.thinking} if completion.thinking else {})
-            or None,
+            "extra": completion.extra | _apart(completion) or None,
         }
+
+
+def _apart(completion: Completion) -> Row:
+    """What stands apart from the text of an answer, by its name among the further fields."""
+    apart = {THINKING: completion.thinking, ASIDES: completion.asides}
+    return {name: value for name, value in apart.items() if value}
 
 
 def _same(*names: str) -> dict[str, str]:

@@ -102,14 +102,6 @@ FORMS: Final[Mapping[str, Mapping[str, Setting]]] = {
             NOTHING,
             "Raters see how far they have come, for example 20 of 50. They may do more.",
         ),
-        "rated_turns": Setting(
-            "What is rated of a conversation",
-            FIGURES,
-            "Where a prompt has several turns. Turns are rated one after another: those before are shown, "
-            "those after are not.",
-            COMPARE,
-            log="Rated of a conversation",
-        ),
         "reasons": Setting(
             "Reasons offered after the choice",
             NOTHING,
@@ -126,6 +118,14 @@ FORMS: Final[Mapping[str, Mapping[str, Setting]]] = {
             COMPARE,
             log="Criteria",
             rows=3,
+        ),
+        "rated_turns": Setting(
+            "What is rated of a conversation",
+            FIGURES,
+            "Where a prompt has several turns. Turns are rated one after another: those before are shown, "
+            "those after are not.",
+            COMPARE,
+            log="Rated of a conversation",
         ),
         "rater_limit": Setting(
             "Limit per rater (optional)",

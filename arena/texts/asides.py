@@ -17,6 +17,29 @@ TITLES: Final[Mapping[str, str]] = {
 """Labels of the kinds of asides."""
 
 
+NAME: Final = "asides"
+"""Their name in files, among the further fields of a prompt or an answer."""
+
+
+def read(given: Any, turns: int) -> list[dict[str, Any]] | None:
+    """The asides that a file gives beside so many turns; None if it is something else."""
+    if not isinstance(given, list | tuple):
+        return None
+    if not all(_is_aside(each) and 1 <= each["turn"] <= turns for each in given):
+        return None
+    return [{name: each[name] for name in ("turn", "kind", "text", "name") if name in each} for each in given]
+
+
+def _is_aside(given: Any) -> bool:
+    return (
+        isinstance(given, dict)
+        and given.get("kind") in TITLES
+        and type(given.get("turn")) is int
+        and all(isinstance(given.get(name, ""), str) for name in ("text", "name"))
+        and "text" in given
+    )
+
+
 def title(aside: Mapping[str, Any]) -> str:
     """Return the label of an aside, with the name of its tool."""
     name = f": {aside['name']}" if aside.get("name") else ""

@@ -57,9 +57,10 @@ def find_names(study: Study) -> NamesFound:
     changed: list[Completion] = []
     names_of = ("contestant__name", "contestant__kind", "contestant__family", "contestant__organisation")
     known = Completion.objects.filter(prompt__study=study).exclude(turns=[]).select_related("contestant")
-    rows = known.only("turns", "telling", *names_of).order_by("pk")
+    rows = known.only("turns", "asides", "telling", *names_of).order_by("pk")
     for completion in rows.iterator(chunk_size=BATCH):
-        names = telling_words(completion.contestant, completion.turns)
+        beside = (each["text"] for each in completion.asides)
+        names = telling_words(completion.contestant, [*completion.turns, *beside])
         looked += 1
         telling += bool(names)
         if names != completion.telling:

@@ -22,7 +22,7 @@ from judging.protocols.parsing import ANSWER
 from judging.protocols.replies import Place, ReplyText, Verdict, mirrored
 
 VERSION: Final = (
-    5  # raised whenever this module or neutralizing changes what a judge reads; part of the prompt hash
+    4  # raised whenever this module or neutralizing changes what a judge reads; part of the prompt hash
 )
 PROMPTS: Final = Path(__file__).parent / "prompts"  # one folder per protocol, one file per step
 
@@ -112,7 +112,10 @@ def block(label: str, word: str, *texts: str, dialogue: bool = False) -> str:
 
 
 def answer_block(label: str, word: str, texts: Texts, answer: Sequence[str]) -> str:
-    """The block of an answer; of a conversation, each turn of the user and how it was answered."""
+    """The block of an answer; of a conversation, each turn of the user and how it was answered.
+
+    It is no part of VERSION, so that judges of single turns keep their hash.
+    """
     alternates = len(texts.prompt) == len(answer) > 1 and not (isinstance(texts, OneText) and texts.dialogue)
     if not alternates:
         return block(label, word, *answer)

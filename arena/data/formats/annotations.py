@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from arena.data.formats import verdicts
 from arena.data.formats.messages import dialogue
-from arena.data.formats.pairs import Pair, Turns
+from arena.data.formats.pairs import Asides, Pair, Turns, beside
 from arena.data.formats.reading import Fields, Format, Kind, Shape, by_row
 from arena.data.formats.records import Item
 from arena.data.formats.verdicts import FIRST, NOUN, RATINGS, SECOND
@@ -61,9 +61,10 @@ def _task(fields: Fields, name: str, texts: Any, about: Mapping[str, Any]) -> Ta
         return None
     said = given.get(asked, "")
     before: Turns = ()
+    asides: list[Asides] = [(), ()]
     user: Turns = (said,) if isinstance(said, str) and said else ()
     if isinstance(said, list):
-        user, before, _ = dialogue(fields, asked, said)
+        user, before, *asides = dialogue(fields, asked, said)
     if not user and not fields.problems:
         fields.problem(name, f"holds no prompt: {', '.join(given)}")
     known = {**given, **about}
@@ -78,9 +79,12 @@ def _task(fields: Fields, name: str, texts: Any, about: Mapping[str, Any]) -> Ta
         *answers,
         models=(models[0], models[1]),
         category=category if isinstance(category, str) else None,
-        extra={key: value for key, value in known.items() if key not in (asked, *sides)},
+        extra={
+            **{key: value for key, value in known.items() if key not in (asked, *sides)},
+            **beside(asides[0]),
+        },
         implied=True,
-    )
+    ).with_asides(asides[1], asides[1])
     return Task(pair, [[side, model] for side, model in zip(sides, models, strict=True)])
 
 

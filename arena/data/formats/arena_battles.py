@@ -8,7 +8,7 @@ from arena.data.formats import verdicts
 from arena.data.formats.columns import guess
 from arena.data.formats.files import InputFile
 from arena.data.formats.messages import conversation, listed
-from arena.data.formats.pairs import Pair, Turns
+from arena.data.formats.pairs import Asides, Pair, Turns, beside
 from arena.data.formats.reading import Fields, Format, Head, Kind, Shape, digest, read_rows
 from arena.data.formats.records import Item, PromptRecord
 from arena.rules.subsets import NO_PROMPT_SUBSET
@@ -34,7 +34,8 @@ class Texts(NamedTuple):
     user: Turns = ()
     first: Turns = ()
     second: Turns = ()
-    system: str = ""
+    asked: Asides = ()
+    told: tuple[Asides, Asides] = ((), ())
 
 
 def _is_told_game(head: Head) -> bool:
@@ -74,7 +75,7 @@ def _records(names: Mapping[str, str], fields: Fields) -> Iterator[Item]:
     models = fields.two_names("model_a", "model_b", "model")
     word, better = _winner(fields, *models)
     moment, anony = fields.moment("tstamp" if "tstamp" in fields else "timestamp"), fields.flag("anony")
-    pair = Pair.of(_prompt(fields, texts), models, texts.first, texts.second)
+    pair = Pair.of(_prompt(fields, texts), models, texts.first, texts.second).with_asides(*texts.told)
     said: dict[str, Any] = {
         "created_at": None if fields.flag("tstamp_known") is False else moment,
         "derived_from": fields.texts("derived_from"),
@@ -113,7 +114,7 @@ def _prompt(fields: Fields, texts: Texts) -> PromptRecord:
     named = fields.text("question_id")
     if texts.user and not named:
         named = fields.text("id") or digest(*texts.user)
-    subset, extra = "" if named else NO_PROMPT_SUBSET, {"system": texts.system} if texts.system else {}
+    subset, extra = "" if named else NO_PROMPT_SUBSET, beside(texts.asked)
     about: dict[str, Any] = {"subset": subset, "extra": extra, "implied": True, "place": fields.place}
     return PromptRecord(id=named or COMMON_PROMPT, turns=texts.user, **about)
 
@@ -136,10 +137,10 @@ def _texts(fields: Fields) -> Texts:
         # This one repeats both conversations.
         fields.take("full_conversation")
         first, second = conversation(fields, "conversation_a"), conversation(fields, "conversation_b")
-        if (first.user, first.system) != (second.user, second.system) and not fields.problems:
+        if (first.user, first.asked) != (second.user, second.asked) and not fields.problems:
             whose = "user's turns are" if first.user != second.user else "system message is"
             fields.problem("conversation_b", f"the {whose} not as in conversation_a")
-        return Texts(first.user, first.model, second.model, first.system)
+        return Texts(first.user, first.model, second.model, first.asked, (first.told, second.told))
     if "response_a" not in fields and "response_b" not in fields:
         return Texts()
     user, first_turns, second_turns = (

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from arena.data.formats.messages import dialogue, listed
 from arena.data.formats.ours import by_columns, record_of
-from arena.data.formats.pairs import Pair
+from arena.data.formats.pairs import Pair, beside
 from arena.data.formats.reading import Fields, Format, Kind, Shape, by_row
 from arena.data.formats.records import Item, PromptRecord
 from arena.data.formats.text_scores import judge_by_model, unknown_texts
@@ -34,8 +34,7 @@ def _answer(fields: Fields) -> Iterator[Item | None]:
             messages[number] = {**message, "content": content.get("answer")}
             thoughts += [str(content[name]) for name in ("thought", "thinking") if content.get(name)]
     said = dialogue(fields, "messages", messages)
-    told = {"system": said.system} if said.system else {}
-    extra = {**told, **({"thinking": thoughts} if thoughts else {})}
+    extra = {**beside((*said.asked, *said.told)), **({"thinking": thoughts} if thoughts else {})}
     contestant, columns = fields.required_text("model"), {"prompt": "uid", "id": "ans_id"}
     yield record_of(Kind.COMPLETIONS, fields, columns, contestant=contestant, turns=said.model, extra=extra)
 

@@ -34,7 +34,9 @@ def _vote(fields: Fields) -> Iterator[Item]:
     moment, extra = fields.moment("timestamp"), fields.rest()
     if fields.problems:
         return
-    pair = Pair.of(prompt, models, first.model, second.model)
+    # Each model has a system message of its own.
+    told = [(*each.asked, *each.told) for each in (first, second)]
+    pair = Pair.of(prompt, models, first.model, second.model).with_asides(*told)
     yield from pair.news(fields)
     if side:
         yield pair.rated(rater, "person", 3, RATINGS[3][side], created_at=moment, extra=extra)

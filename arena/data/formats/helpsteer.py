@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from arena.data.formats.messages import dialogue, listed
-from arena.data.formats.pairs import Pair
+from arena.data.formats.pairs import Pair, beside
 from arena.data.formats.reading import Fields, Format, Kind, Shape, by_row
 from arena.data.formats.records import Item
 
@@ -24,12 +24,13 @@ def _row(fields: Fields) -> Iterator[Item]:
     answers = [(*asked.model, fields.text(name)) for name in ("response1", "response2")]
     overall = fields.integer("overall_preference", least=-MOST, most=MOST)
     said = fields.json("individual_preference") or [{"score": overall}]
-    domain, system = fields.optional_text("domain"), {"system": asked.system} if asked.system else {}
+    domain, system = fields.optional_text("domain"), beside(asked.asked)
     extra = {**fields.rest(), **system}
     if not isinstance(said, list):
         fields.problem("individual_preference", "expected a list of preferences")
         return
     pair = Pair.alone(fields, asked.user, *answers, category=domain, extra=extra, implied=True)
+    pair = pair.with_asides(asked.told, asked.told)
     yield from pair.records()
     for number, each in enumerate(said, start=1):
         score: Any = each.get("score") if isinstance(each, dict) else None

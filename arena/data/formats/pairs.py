@@ -1,7 +1,7 @@
 """Two answers to one prompt, as the rows of many data sets have them, and verdicts about them. Pure."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -18,9 +18,12 @@ from arena.data.formats.records import (
     RaterRecord,
 )
 from arena.data.formats.values import MAX_SCORE
+from arena.texts.asides import NAME as ASIDES
 from arena.texts.visible import is_blank
 
 Turns: TypeAlias = tuple[str, ...]
+Asides: TypeAlias = tuple[dict[str, Any], ...]
+"""What stands beside the turns of a conversation; see ``arena.texts.asides``."""
 
 GOLD: Final = {1: "first", 2: "second"}
 """Labels by the better output."""
@@ -35,6 +38,7 @@ class Side(NamedTuple):
     contestant: str = ""
     id: str = ""
     turns: Turns = ()
+    asides: Asides = ()
 
     @property
     def name(self) -> str:
@@ -42,6 +46,7 @@ class Side(NamedTuple):
 
     def answer(self, prompt: str, subset: str, place: Place, *, implied: bool = True) -> CompletionRecord:
         about: dict[str, Any] = {"subset": subset, "implied": implied, "place": place}
+        about["extra"] = beside(self.asides)
         return CompletionRecord(prompt, self.turns, contestant=self.contestant or None, id=self.id, **about)
 
 
@@ -86,6 +91,11 @@ class Pair:
         """The pair of the texts in the fields with these names."""
         outputs = fields.turns(first), fields.turns(second)
         return cls.alone(fields, (fields.required_text(instruction),), *outputs, **about)
+
+    def with_asides(self, first: Asides, second: Asides) -> "Pair":
+        """Return the pair with what stands between the turns of each answer."""
+        both = self.first._replace(asides=first), self.second._replace(asides=second)
+        return replace(self, first=both[0], second=both[1])
 
     def answers(self) -> Iterator[CompletionRecord]:
         prompt = self.prompt
@@ -134,6 +144,11 @@ class Pair:
             "second_id": second.id,
             "place": self.prompt.place,
         }
+
+
+def beside(asides: Asides) -> dict[str, Any]:
+    """The further fields that hold asides, if there are any."""
+    return {ASIDES: list(asides)} if asides else {}
 
 
 def with_author(fields: Fields, record: CompletionRecord) -> Iterator[Item]:

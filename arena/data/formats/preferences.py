@@ -6,11 +6,12 @@ from itertools import product
 from typing import Any, Final
 
 from arena.data.formats.files import Form, InputFile
-from arena.data.formats.messages import dialogue, parsed, transcript
-from arena.data.formats.pairs import Pair
+from arena.data.formats.messages import aside, dialogue, parsed, transcript
+from arena.data.formats.pairs import Pair, beside
 from arena.data.formats.reading import Fields, Format, Head, Kind, Shape, read_rows
 from arena.data.formats.records import Item
 from arena.data.formats.values import unstorable
+from arena.texts.asides import NAME as ASIDES
 
 SOURCE: Final = "preferences"
 
@@ -78,7 +79,7 @@ def _pair(fields: Fields) -> Pair | None:
         for side, messages in zip(_SIDES, said, strict=True)
     ]
     first, second = found
-    if not fields.problems and (first.user, first.system) != (second.user, second.system):
+    if not fields.problems and (first.user, first.asked) != (second.user, second.asked):
         fields.problem("rejected", "the user's turns or the system message are not as in chosen")
     if not fields.problems and not first.user:
         fields.problem("prompt", "missing; the answers do not hold it")
@@ -89,10 +90,25 @@ def _pair(fields: Fields) -> Pair | None:
         return None
     models = _model(fields, "chosen"), _model(fields, "rejected")
     fields.take("messages")  # UltraFeedback repeats the chosen conversation
-    extra = {**fields.rest(), **({"system": first.system} if first.system else {})}
+    extra = _with_system({**fields.rest(), **beside(first.asked)})
     subset, category = str(extra.pop("subset", "") or ""), extra.pop("category", None)
-    about = {"subset": subset, "category": str(category) if category else None, "extra": extra}
-    return Pair.alone(fields, first.user, first.model, second.model, models=models, implied=True, **about)
+    about: dict[str, Any] = {
+        "subset": subset,
+        "category": str(category) if category else None,
+        "extra": extra,
+    }
+    about |= {"extra": extra, "models": models, "implied": True}
+    pair = Pair.alone(fields, first.user, first.model, second.model, **about)
+    return pair.with_asides(first.told, second.told)
+
+
+def _with_system(extra: dict[str, Any]) -> dict[str, Any]:
+    """The further fields with a system message in a field of its own put before the first turn."""
+    said = extra.get("system")
+    if not isinstance(said, str) or not said.strip() or ASIDES in extra:
+        return extra
+    told = {"turn": 1, **aside("system", said)}
+    return {**{name: value for name, value in extra.items() if name != "system"}, **beside((told,))}
 
 
 def _messages(fields: Fields, name: str, role: str) -> list[Any]:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
@@ -36,6 +36,7 @@ from arena.models import (
     Study,
 )
 from arena.models.signals import announce
+from arena.texts import asides
 from arena.texts.marks import split_thinking, strip_end_tokens
 from arena.texts.names import folded, why_not
 from arena.texts.self_naming import telling_words
@@ -208,7 +209,7 @@ class Prompts:
             else:
                 self._counts.updated += 1
         Prompt.objects.bulk_create(new.values())
-        Prompt.objects.bulk_update(changed, ["turns", *_PROMPT_COLUMNS, "extra"], batch_size=100)
+        Prompt.objects.bulk_update(changed, ["turns", "asides", *_PROMPT_COLUMNS, "extra"], batch_size=100)
         self._ids |= {key: prompt.pk for key, prompt in new.items()}
         self._counts.added += len(new)
         self._counts.updated += len(changed)
@@ -270,13 +271,16 @@ class Prompts:
     def _update(prompt: Prompt, record: PromptRecord) -> bool:
         values = {name: getattr(record, name) for name in _PROMPT_COLUMNS}
         # An unknown text never replaces a known one.
-        more = {"turns": list(record.turns) or None, "extra": {**prompt.extra, **record.extra}}
-        return assign(prompt, values | more)
+        beside = _asides(record)
+        further = {name: value for name, value in record.extra.items() if name != asides.NAME or not beside}
+        more = {"turns": list(record.turns) or None, "extra": {**prompt.extra, **further}}
+        return assign(prompt, values | more | {"asides": beside or None})
 
     def _may_change(self, prompt: Prompt, record: PromptRecord) -> bool:
         if not prompt.turns or not getattr(prompt, "seen"):  # noqa: B009 - an annotation
             return True
         new_turns = bool(record.turns) and list(record.turns) != prompt.turns
+        new_turns |= bool(beside := _asides(record)) and beside != prompt.asides
         new_input = record.input is not None and record.input != prompt.input
         if new_turns or new_input:
             name = "turns" if new_turns else "input"
@@ -315,9 +319,10 @@ def prompt_name(record: OfPrompt) -> str:
     return f'"{record.prompt}"' + (f' in subset "{record.subset}"' if record.subset else "")
 
 
-def digest_of(turns: Sequence[str]) -> str:
-    """SHA-256 of the turns as canonical JSON."""
-    canonical = json.dumps(list(turns), ensure_ascii=False, separators=(",", ":"))
+def digest_of(turns: Sequence[str], beside: Sequence[Mapping[str, Any]] = ()) -> str:
+    """SHA-256 of the turns, and of asides if there are any, as canonical JSON."""
+    said = [*turns, *([list(beside)] if beside else [])]
+    canonical = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
@@ -326,12 +331,14 @@ def is_empty(turns: Sequence[str]) -> bool:
     return bool(turns) and all(map(is_blank, turns))
 
 
-_TEXT: Final = ("turns", "is_empty", "digest", "telling")
+_TEXT: Final = ("turns", "asides", "is_empty", "digest", "telling")
 
 
-def text_of(turns: Sequence[str], telling: list[str]) -> dict[str, Any]:
+def text_of(
+    turns: Sequence[str], telling: list[str], beside: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
     """The columns of a completion that hold a text, and what follows from it."""
-    values = (list(turns), is_empty(turns), digest_of(turns), telling)
+    values = (list(turns), list(beside), is_empty(turns), digest_of(turns, beside), telling)
     return dict(zip(_TEXT, values, strict=True))
 
 
@@ -364,6 +371,16 @@ def _in_letters(text: str) -> str:
     """The text without blanks and typography, in which copies of one answer differ."""
     plain = unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHY)
     return "".join(plain.split())
+
+
+def _asides(record: PromptRecord | CompletionRecord) -> list[dict[str, Any]]:
+    """What stands beside the turns, as the file gives it among its further fields."""
+    return asides.read(record.extra.get(asides.NAME), len(record.turns)) or []
+
+
+def _kept(record: CompletionRecord) -> dict[str, Any]:
+    """The further fields that are stored as they are."""
+    return {name: value for name, value in kept(record).items() if name != asides.NAME or not _asides(record)}
 
 
 def _whose(record: CompletionRecord) -> str:
@@ -409,7 +426,8 @@ class Completions:
         batch = _Batch()
         for cell, record in cells.items():
             known = stored.get(self._ids.get(cell, 0))
-            telling = self._report.self_naming.check(record, self._contestants.get(record.contestant))
+            said = replace(record, turns=(*record.turns, *(each["text"] for each in _asides(record))))
+            telling = self._report.self_naming.check(said, self._contestants.get(record.contestant))
             if not (known and record.implied):
                 self._count(record)
             if known is None:
@@ -487,7 +505,8 @@ class Completions:
     def _made(cell: Cell, record: CompletionRecord, telling: list[str], version: int = 1) -> Completion:
         prompt, owner = cell
         contestant = owner if isinstance(owner, int) else None
-        text = {**text_of(record.turns, telling), "external_id": record.id, "extra": kept(record)}
+        text = text_of(record.turns, telling, _asides(record))
+        text |= {"external_id": record.id, "extra": _kept(record)}
         text["thinking"] = record.extra.get(THINKING, [])
         return Completion(prompt_id=prompt, contestant_id=contestant, version=version, **text)
 
@@ -495,17 +514,17 @@ class Completions:
         self, cell: Cell, known: Completion, record: CompletionRecord, telling: list[str], batch: _Batch
     ) -> None:
         if record.implied and known.digest != digest_of(()):
-            if known.digest != digest_of(record.turns):
+            if known.digest != digest_of(record.turns, _asides(record)):
                 self._refuse_text(record, known.turns)
             return
         if FAILURE in record.extra and known.digest != digest_of(()):
             self._counts.unchanged += 1
             return
         thinking = record.extra.get(THINKING)
-        extra = {**known.extra, **kept(record)}
+        extra = {**known.extra, **_kept(record)}
         changed = assign(known, {"external_id": record.id or None, "thinking": thinking, "extra": extra})
         # An unknown text never replaces a known one.
-        if record.turns and digest_of(record.turns) != known.digest:
+        if record.turns and digest_of(record.turns, _asides(record)) != known.digest:
             batch.rewritten.append((cell, known, record, telling))
         elif changed:
             batch.changed.append(known)

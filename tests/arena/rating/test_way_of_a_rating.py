@@ -21,7 +21,7 @@ SHARED = {"models.comparisons", "models.querysets", "models.studies", "pages.per
 SHARED |= {f"rating.{name}" for name in ("assignments", "limits", "offering", "pair_queue", "screen")}
 OWN = ("offering_texts", "opinions", "progress", "recorders", "recording")
 RATING = SHARED | {f"rating.{name}" for name in OWN}
-NEXT = SHARED | {"models.settings", "rules.pairing", "rating.training"}
+NEXT = SHARED | {"models.settings", "rules.pairing", "rules.turns", "rating.shown", "rating.training"}
 TEXTS = {f"texts.{name}" for name in ("author_names", "markdown", "rendering_cache", "self_naming")}
 
 

@@ -49,6 +49,7 @@ SAID = {
     "ratings_per_pair_people": (3, "Ratings per pair by people: 3. Before: 1."),
     "ratings_per_pair_judges": (2, "Ratings per pair by each judge: 2. Before: 1."),
     "goal": (9, "Goal per rater: 9. Before: none."),
+    "rated_turns": ("each", "Rated of a conversation: Each turn. Before: Whole conversations."),
     "rater_limit": (300, "Limit per rater: 300. Before: none."),
     "daily_limit": (40, "Limit per rater and day: 40. Before: none."),
     "criteria": (["clear", "true"], "Criteria: “clear”, “true”. Before: none."),

@@ -13,6 +13,8 @@ from judging.protocols.rendering import PairTexts, fill
 from judging.protocols.replies import Place
 
 LIKERT = PROTOCOLS["likert"]
+LAST_TURNS = rendering.read_text("shared/last_turns")
+NUMBERED = "{question_1} {answer_a_1} {answer_b_1} {question_2} {answer_a_2} {answer_b_2}"
 
 
 def pair_texts(**overrides: object) -> PairTexts:
@@ -54,8 +56,47 @@ def test_query_and_answers_stand_between_their_markers_in_order() -> None:
 def test_all_turns_are_shown_in_full() -> None:
     texts = pair_texts(prompt=["first?", "second?"], first=["a1", "a2"], second=["b1", "b2"])
     text, word = asked(texts), boundary(texts)
-    assert between(text, "ANSWER B", word) == f"--- turn 1 {word} ---\nb1\n--- turn 2 {word} ---\nb2"
+    assert between(text, "ANSWER B", word) == (
+        f"--- turn 1, user {word} ---\nfirst?\n--- turn 1, assistant {word} ---\nb1\n"
+        f"--- turn 2, user {word} ---\nsecond?\n--- turn 2, assistant {word} ---\nb2"
+    )
     assert "second?" in between(text, "QUERY", word)
+    assert LAST_TURNS not in text
+
+
+def test_turns_that_do_not_belong_together_stand_apart() -> None:
+    texts = pair_texts(prompt=["first?", "second?"], first=["a1", "a2"], second=["b1", "b2", "b3"])
+    shown = between(asked(texts), "ANSWER B", boundary(texts))
+    assert "user" not in shown
+    assert shown.count("---\nb") == 3
+
+
+def test_a_turn_is_asked_about_with_those_before_it_and_none_after() -> None:
+    texts = pair_texts(
+        prompt=["first?", "second?", "third?"], first=["a1", "a2", "a3"], second=["b1", "b2", "b3"]
+    )
+    one, two = asked(texts.at_turn(1)), asked(texts.at_turn(2))
+    assert LAST_TURNS not in one
+    assert not any(word in one for word in ("second?", "a2", "b2"))
+    assert two.startswith(LAST_TURNS)
+    assert all(word in two for word in ("first?", "a1", "b1", "second?", "a2", "b2"))
+    assert not any(word in two for word in ("third?", "a3", "b3"))
+
+
+def test_a_turn_that_an_answer_lacks_is_empty() -> None:
+    texts = pair_texts(prompt=["first?", "second?"], first=["a1"], second=["b1", "b2"]).at_turn(2)
+    assert texts.first == ["a1", ""]
+    assert texts.swapped().second == ["a1", ""]
+
+
+@pytest.mark.parametrize(("file", "is_told"), [("{question} {answer_a} {answer_b}", True), (NUMBERED, False)])
+def test_a_published_prompt_is_told_which_turn_counts_unless_it_says_so(file: str, is_told: bool) -> None:
+    texts = pair_texts(prompt=["first?", "second?"], first=["a1", "a2"], second=["b1", "b2"]).at_turn(2)
+    judge = replace(configured(PROTOCOLS["published"]), wording={"ask": file})
+    (question,) = conversation.next_questions(judge, texts, {})
+    content = question.messages[-1]["content"]
+    assert content.startswith(LAST_TURNS) is is_told
+    assert "b2" in content
 
 
 def test_a_paragraph_with_nothing_to_say_is_left_out() -> None:

@@ -401,13 +401,22 @@ def test_nothing_in_a_claim_tells_who_wrote_what(post: Post, judge: Judge, outsi
         everything = reply.content.decode() + repr(dict(reply.headers))
         assert "secret" not in everything.lower()
         body = reply.json()
-        told = {"assignment", "kind", "study", "leased_until", "lease_seconds", "guidelines", "prompt"}
+        told = {
+            "assignment",
+            "kind",
+            "study",
+            "leased_until",
+            "lease_seconds",
+            "guidelines",
+            "prompt",
+            "turn",
+        }
         of_a_pair = {"points", "scale", "criteria", "reasons", "first", "second"}
         of_a_text = {"text", "lowest", "highest", "questions"}
         assert set(body) == told | of_a_pair | of_a_text | {"request"}
         assert not any(body[name] for name in of_a_text)
-        assert set(body["first"]) == set(body["second"]) == {"turns"}
-        assert set(body["prompt"]) == {"turns", "input", "category", "references"}
+        assert set(body["first"]) == set(body["second"]) == {"turns", "asides"}
+        assert set(body["prompt"]) == {"turns", "asides", "input", "category", "references"}
         assert body["prompt"]["references"] == [["Hi."]]
         assert {body["first"]["turns"][0], body["second"]["turns"][0]} == {"Hello a.", "Hello b."}
         assignment = Assignment.objects.select_related("pair__first", "pair__second").get(
