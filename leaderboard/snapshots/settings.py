@@ -309,10 +309,12 @@ def _read_criterion(value: str, setting: Setting, counts: Counts) -> str:
 def turns(setting: Setting, counts: Counts) -> list[Choice]:
     """All that is rated of conversations, and each turn; none where there is only one."""
     names = counts.get("turns", ())
+    if len(names) < 2:
+        return []
     given = used(counts, setting.raters, setting.criterion) if setting.raters else {}
     behind = given.get("by_turn", {})
     some = [Choice(name, turn_words(name).capitalize(), behind.get(name)) for name in names]
-    return [Choice("", "All turns", given.get("comparisons")), *some] if len(names) > 1 else []
+    return [Choice("", "All turns", given.get("comparisons")), *some]
 
 
 def turn_words(turn: str) -> str:

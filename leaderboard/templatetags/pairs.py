@@ -36,10 +36,11 @@ def _answer(answer: Answer, of_people: float | None, plain: bool, whole: bool) -
     judge = ' <span class="badge">Judge</span>' if answer.by_judge else ""
     if comparison.rater.simulated and not plain:
         judge += ' <span class="badge badge-simulated">Simulated</span>'
+    turn = f", turn {comparison.turn}" if comparison.turn else ""
     return (
         f'<li class="pair-answer" id="answer-{comparison.pk}">\n'
         f'<div class="pair-rater"><strong>{escape(answer.rater)}</strong>{judge}'
-        f' <span class="pair-order">{"B" if comparison.swapped else "A"} shown first</span></div>\n'
+        f' <span class="pair-order">{"B" if comparison.swapped else "A"} shown first{turn}</span></div>\n'
         f'<div class="pair-said">\n{"".join(_said(answer, of_people, whole))}\n</div>\n</li>'
     )
 

@@ -196,7 +196,7 @@ class AboutRaters(Page):
         """By what is rated: the criterion, and the turn of conversations."""
         names = self.snapshot.counts.get("criteria")
         rated = [("", "Overall"), *((name, name) for name in names)] if names else []
-        by_turn = [(each.value, each.text) for each in turns(self.view.setting, self.snapshot.counts)]
+        by_turn = [(each.value, each.text) for each in turns(Setting(""), self.snapshot.counts)]
         return [
             choices(name, DECLARED[name].label, values, getattr(self.view, name), self.view.query)
             for name, values in (("criterion", rated), ("turn", by_turn))

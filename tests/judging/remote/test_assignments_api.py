@@ -1,5 +1,6 @@
 """Claiming, renewing and reporting over the API: what a judge or a person elsewhere may do."""
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
@@ -11,10 +12,13 @@ from django.utils import timezone
 
 from arena.models import Assignment, Comparison, Membership, Rater, Study
 from arena.rating import planning
+from arena.rating.opinions import Rating
+from arena.rating.recording import record
 from judging.models import Judge, JudgeCall, JudgeRun, RunAssignment
 from judging.remote import unconfigured
 from judging.runs.lifecycle import cancel_run
 from judging.runs.recovery import abandon_orphans, sweep
+from tests.arena.rating.test_turns import make_conversations
 from tests.factories import (
     make_assignment,
     make_completion,
@@ -369,6 +373,28 @@ def test_a_token_without_a_rater_claims_nothing_and_people_keep_no_closed_study(
 
 
 # --- Blindness --------------------------------------------------------------------------------------------
+
+
+def test_a_turn_is_claimed_with_those_before_it_alone(post: Post, judge: Judge, outsider: Rater) -> None:
+    study = make_conversations(visibility="public", show_references="demand")
+    prompt = study.prompts.get()
+    prompt.references.create(author="Ann", turns=["Right 1", "Right 2"])
+    prompt.asides = [{"turn": turn, "kind": "system", "text": f"Rule {turn}"} for turn in (1, 2)]
+    prompt.save()
+    remote_run(judge, study)
+    for rater in (judge.rater, outsider):
+        for turn in (1, 2):
+            body = post(rater, "/assignments/", {"study": study.slug}).json()
+            assert body["turn"] == turn
+            shown = [body["prompt"], body["first"], body["second"]]
+            assert [len(each["turns"]) for each in shown] == [turn] * 3
+            assert body["prompt"]["references"] == [["Right 1", "Right 2"][:turn]]
+            assert [each["text"] for each in body["prompt"]["asides"]] == ["Rule 1", "Rule 2"][:turn]
+            sent = json.dumps(body["request"])
+            assert ("Reply 2" in sent, "Rule 2" in sent) == ((turn == 2 and rater != outsider,) * 2)
+            record(rater, body["assignment"], Rating(points=8, rating=turn))
+        said = Comparison.objects.filter(rater=rater).order_by("turn")
+        assert list(said.values_list("turn", "rating")) == [(1, 1), (2, 2)]
 
 
 def test_nothing_in_a_claim_tells_who_wrote_what(post: Post, judge: Judge, outsider: Rater) -> None:
