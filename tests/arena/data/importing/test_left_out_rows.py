@@ -33,8 +33,8 @@ def battle(**changed: Any) -> dict[str, Any]:
     return {**said, "conversation_a": turns, "conversation_b": turns, **changed}
 
 
-IMAGE = [{"role": "user", "content": [{"type": "image", "image": "x"}]}, battle()["conversation_a"][1]]
-TOOL = [*battle()["conversation_a"], {"role": "tool", "content": "4"}]
+OBJECT = [{"role": "user", "content": {"text": "x"}}, battle()["conversation_a"][1]]
+STRANGE = [*battle()["conversation_a"], {"role": "robot", "content": "4"}]
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_a_row_that_cannot_be_read_is_left_out(tmp_path: Path, row: str, reason:
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"conversation_a": IMAGE}, "conversation_a[…]: expected a text; images and other things"),
-        ({"conversation_b": TOOL}, "conversation_b"),
+        ({"conversation_a": OBJECT}, "conversation_a[…]: expected a text, or a list of parts"),
+        ({"conversation_b": STRANGE}, "conversation_b"),
         ({"conversation_a": battle()["conversation_a"][:1]}, "conversation_a"),
         ({"winner": "the weather"}, "winner"),
         ({"model_b": "A"}, "model_b: the same model"),
@@ -194,8 +194,8 @@ def test_verdicts_stay_with_their_pairs_where_the_order_of_lines_tells_them(tmp_
         (("id", '"p" is already in /home/b/votes.csv, row 1,200'), "id: … is already in another row"),
         (("name", 'unknown model "Z"; add it or correct its name'), "name: unknown model …"),
         (
-            ("a[2]", "expected a text; images and other things"),
-            "a[…]: expected a text; images and other things",
+            ("a[2]", "expected a text, or a list of parts"),
+            "a[…]: expected a text, or a list of parts",
         ),
     ],
 )
