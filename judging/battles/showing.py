@@ -11,6 +11,8 @@ from django.utils import timezone
 from arena.models import Comparison
 from arena.rules import scales
 from arena.rules.subsets import LIVE_SUBSET
+from judging.battles import release
+from judging.battles.advancing import is_complete, release_of
 from judging.models import Battle, BattleCall, BattleRules
 
 State = Battle.State
@@ -75,17 +77,19 @@ def _side(calls: Sequence[BattleCall], side: int, end: int | None) -> Side:
     if call is None:
         return Side()
     seen = len(call.shown) if end is None else end
-    has_ended = call.state == BattleCall.State.REPLIED
-    return Side(call.shown[:seen], has_ended and seen >= len(call.shown))
+    return Side(call.shown[:seen], is_complete(call) and seen >= len(call.shown))
 
 
 def _position(battle: Battle, calls: Sequence[BattleCall], moment: datetime) -> int:
-    """Return how many characters of both answers can be seen; never past one that is still being written."""
-    released = battle.released
-    if battle.pace and battle.released_at:
-        released += int(battle.pace * max(0.0, (moment - battle.released_at).total_seconds()))
-    open_ends = [len(each.shown) for each in calls if each.state != BattleCall.State.REPLIED]
-    return max(battle.released, min([released, *open_ends]))
+    """Return how many characters of both answers can be seen: what was released, and has been since."""
+    if not battle.is_open or len(calls) != len(BattleCall.Side):
+        return battle.released
+    first, second = (
+        release.Side(0 if call.state == BattleCall.State.WAITING else len(call.shown), is_complete(call))
+        for call in sorted(calls, key=lambda each: each.side)
+    )
+    found = release.released_at(moment.timestamp(), release_of(battle), (first, second))
+    return found.released if found else 0
 
 
 def name_of(battle: Battle, turn: int) -> str:

@@ -43,7 +43,11 @@ def see(released: int, state: str = "answering") -> None:
         done = "replied" if state == "ready" else "in_flight"
         battle.calls.filter(side=side).update(text=text, shown=text, state=done, deadline=now)
     Battle.objects.filter(pk=battle.pk).update(
-        state=state, released=released, begun_at=now - timedelta(seconds=20), released_at=now
+        state=state,
+        released=released,
+        begun_at=now - timedelta(seconds=20),
+        released_at=now,
+        pace=0.001,  # characters a second
     )
 
 

@@ -71,7 +71,8 @@ def answer(battle: Battle, first: str = A, second: str = B, state: str = "ready"
         done = "replied" if state == "ready" else "in_flight"
         calls = battle.calls.filter(side=side, turn=battle.turn)
         calls.update(state=done, text=text, shown=text, deadline=now)
-    columns = {"begun_at": now - timedelta(minutes=1), "released": 1000, "released_at": now, **columns}
+    still = {"begun_at": now - timedelta(minutes=1), "released": 1000, "released_at": now, "pace": 0.001}
+    columns = {**still, **columns}
     Battle.objects.filter(pk=battle.pk).update(state=state, **columns)
     battle.refresh_from_db()
 

@@ -107,9 +107,9 @@ def test_a_tie_takes_no_side() -> None:
 
 
 def early(first: str, second: str, **overrides: Any) -> Battle:
-    battle = make_battle(
-        begun_at=timezone.now() - timedelta(seconds=20), **{"state": "answering", **overrides}
-    )
+    now = timezone.now()
+    still = {"state": "answering", "pace": 0.001, "released_at": now}  # characters a second
+    battle = make_battle(begun_at=now - timedelta(seconds=20), **{**still, **overrides})
     for side, text in enumerate((first, second)):
         make_battle_call(battle=battle, side=side, text=text, state="in_flight", deadline=timezone.now())
     return battle
