@@ -1,6 +1,7 @@
 """Who battles: people with an account as the rater they are, others as a visitor that a cookie names."""
 
 import secrets
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Final
 
@@ -10,7 +11,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from arena.models import Membership, Rater, Role
+from arena.models import Membership, Rater, Role, Study
 from arena.process.proof import origin_of
 from arena.rating.accounts import rater_of
 from judging.battles.errors import BattleError
@@ -145,3 +146,10 @@ def _agree(rater: Rater, rules: BattleRules) -> None:
         membership.consent = "\n\n".join(filter(None, texts))
         membership.consented_at = timezone.now()
         membership.save(update_fields=["consent", "consented_at"])
+
+
+def open_to_strangers(studies: Iterable[Study]) -> set[int]:
+    """Return the ids of those in which everybody, or everybody who signs in, can battle now."""
+    taking = [study.pk for study in studies if study.is_public and not (study.is_closed or study.is_draft)]
+    rules = BattleRules.objects.filter(study__in=taking, open_to__in=[OpenTo.ACCOUNTS, OpenTo.EVERYBODY])
+    return set(rules.values_list("study", flat=True)) if taking else set()

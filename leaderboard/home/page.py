@@ -18,6 +18,7 @@ from django.views.decorators.vary import vary_on_cookie
 from arena.models import Contestant, Membership, Role, Study
 from arena.pages.permissions import Visitor, may_sign_up, viewable
 from arena.rating import trying
+from judging.battles.visitors import open_to_strangers
 from leaderboard.answers.asked import CHECKS, SCORES, Known
 from leaderboard.models import Snapshot, SnapshotSlice
 from leaderboard.pages.cards import Card, cards
@@ -81,6 +82,7 @@ class Entry:
     given: str
     leaders: Leaders
     may_rate: bool
+    battles: bool
 
     @property
     def address(self) -> str:
@@ -103,6 +105,7 @@ def home(request: HttpRequest) -> HttpResponse:
     }
     standings = _standings(opened)
     own = _rated_by(request.user)
+    battling = open_to_strangers([card.study for card in found])
     entries = []
     for card in found:
         snapshot = card.snapshot
@@ -115,7 +118,8 @@ def home(request: HttpRequest) -> HttpResponse:
             verdict, leaders = leading_sentence(content), _models(standing_rows(content, None), by)
         takes_ratings = not (card.study.is_closed or card.study.is_draft)
         may_rate = takes_ratings and (card.study.pk in own or may_sign_up(card.study, request.user))
-        entries.append(Entry(card, tab, verdict, _given(card, tab), leaders, may_rate))
+        battles = card.study.pk in battling
+        entries.append(Entry(card, tab, verdict, _given(card, tab), leaders, may_rate, battles))
     entries.sort(key=lambda entry: (not entry.leaders.rows, entry.tab != "study"))
     examples = [entry for entry in entries if entry.card.study.simulated]
     groups = [("Studies", [entry for entry in entries if entry not in examples]), ("Examples", examples)]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -403,6 +404,15 @@ def test_work_is_asked_of_a_visitor_with_many_battles(
     reply = post(client, "start", prompt="Why?", token="", proof="")
     assert reply.status_code == 422
     assert "has to do some work first" in reply.content.decode()
+
+
+def test_the_first_page_and_that_of_the_study_lead_to_its_battles(client: Client, rules: BattleRules) -> None:
+    for path in (reverse("home"), rules.study.get_absolute_url()):
+        assert 'href="/battle/sky/"' in client.get(path).content.decode()
+    BattleRules.objects.update(open_to="members")
+    cache.clear()
+    for path in (reverse("home"), rules.study.get_absolute_url()):
+        assert "/battle/sky/" not in client.get(path).content.decode()
 
 
 # --- Blind until the vote ------------------------------------------------------------
