@@ -388,11 +388,10 @@ def test_a_closed_study_and_a_paused_rater_are_told(browser: Client, study: Stud
 
 
 def test_conversations_are_shown_turn_by_turn(browser: Client, study: Study) -> None:
-
     Prompt.objects.update(turns=["Ask one", "Ask two"], input="Some material")
     Completion.objects.update(turns=["Reply one", "Reply two"])
     html = page(browser, study).content.decode()
-    parts = ["Ask one", "Some material", "Ask two", "Reply one", "Answer to turn 2", "Reply two"]
+    parts = ["Ask one", "Some material", "Reply one", "Ask two", "Answer to turn 2", "Reply two"]
     places = [html.index(part) for part in parts]
     assert places == sorted(places)
 
