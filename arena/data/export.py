@@ -39,12 +39,14 @@ _PAIR: Final = {
     "first_id": "first__external_id",
     "second": "second__contestant__name",
     "second_id": "second__external_id",
+    "private": "prompt__is_private",
 }
 _TEXT: Final = {
     "prompt": "completion__prompt__external_id",
     "subset": "completion__prompt__subset",
     "contestant": "completion__contestant__name",
     "completion": "completion__external_id",
+    "private": "completion__prompt__is_private",
 }
 _NAMES: Final = ("repeat", "seconds", "created_at", "is_dated", "reason", "rationale", "raw_reply", "extra")
 _SAID: Final = {
@@ -74,10 +76,45 @@ TABLES: Final[dict[str, Table]] = {
 """Everything of a study that an import reads, in the order of import."""
 
 
-def rows(study: Study, what: str) -> Iterator[Row]:
+_SAYING: Final = ("raw_reply", "rationale", "extra")
+_TELLING: Final[Mapping[str, tuple[str, ...]]] = {
+    "prompts": ("instruction", "turns", "input", "references", "extra"),
+    "completions": ("text", "turns", "extra"),
+    **dict.fromkeys(("comparisons", "scores"), _SAYING),
+}
+"""Columns with texts, or with what judges and people say of them."""
+
+
+def rows(study: Study, what: str, *, private: bool = False) -> Iterator[Row]:
+    """The rows of a table; those of private prompts without their texts unless ``private``.
+
+    Requirements are texts, so they and what was said of them are left out then.
+    """
     columns = TABLES[what].columns
     for row in _ROWS[what](study):
-        yield {name: value for name, value in row.items() if name in columns}
+        if private or not row.get("private"):
+            yield {name: value for name, value in row.items() if name in columns}
+        elif what not in ("questions", "answers"):
+            shown = _without_texts(row, what)
+            yield {name: value for name, value in shown.items() if name in columns}
+
+
+def _without_texts(row: Row, what: str) -> Row:
+    """The row as of a prompt whose text is unknown."""
+    kept = {name: value for name, value in row.items() if name not in _TELLING.get(what, ())}
+    return kept | ({"turns": []} if what in ("prompts", "completions") else {})
+
+
+def on_private_prompts(study: Study) -> int:
+    """How many exported ratings, scores and checks are on private prompts."""
+    return sum(
+        opinions.filter(**{f"{about}prompt__is_private": True}).count()
+        for opinions, about in (
+            (_comparison_set(study), "pair__"),
+            (_score_set(study), "completion__"),
+            (_answer_set(study), "completion__"),
+        )
+    )
 
 
 def records(study: Study) -> Iterator[Item]:
@@ -198,6 +235,7 @@ def _prompts(study: Study) -> Iterator[Row]:
             "domain": prompt.domain or None,
             **_texts("instruction", prompt.turns),
             "input": prompt.input or None,
+            "private": prompt.is_private or None,
             "references": [
                 {"author": reference.author, "turns": reference.turns}
                 for reference in sorted(prompt.references.all(), key=lambda reference: reference.pk)
@@ -209,6 +247,7 @@ def _prompts(study: Study) -> Iterator[Row]:
 
 def _questions(study: Study) -> Iterator[Row]:
     own = _same("position", "text", "labels", "required", "proposed_by")
+    own["private"] = "prompt__is_private"
     columns = {"prompt": "prompt__external_id", "subset": "prompt__subset", **own}
     for row in read(_SETS["questions"](study), columns):
         yield {**row, "labels": row["labels"] or None}
@@ -226,6 +265,7 @@ def _completions(study: Study) -> Iterator[Row]:
             "subset": completion.prompt.subset or None,
             "contestant": completion.contestant.name if completion.contestant else None,
             "id": completion.external_id or None,
+            "private": completion.prompt.is_private,
             **_texts("text", completion.turns),
             "extra": completion.extra | _apart(completion) or None,
         }

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 MAY_COME_LATE: Final = 1000
 """So many of the last ids are looked at again: one may be stored after others with later ids."""
 
+VISITORS_GROUP: Final = "visitors"
+"""Name of the group of all who vote without an account."""
+
 SIGNING_IN: Final = ("signed_in", "sign_in_failed", "locked_out")
 """Lines of the log that change nothing, and that anybody may cause."""
 
@@ -131,6 +134,10 @@ class CompletionQuerySet(models.QuerySet["Completion"]):
 
 
 class PairQuerySet(models.QuerySet["Pair"]):
+    def published(self) -> PairQuerySet:
+        """Without those of private prompts, which only operators and judges read."""
+        return self.filter(prompt__is_private=False)
+
     def made(self, pairs: Iterable[Pair]) -> list[Pair]:
         """Store these pairs; those that wait in a queue wait no more."""
         return self.bulk_create(
@@ -211,6 +218,8 @@ class RaterQuerySet(models.QuerySet["Rater"]):
             return raters.filter(kind="person")
         if kind == "group" and name:
             found, missing = raters.filter(groups__slug=name), f'no rater group "{name}" with raters'
+            if name == VISITORS_GROUP:
+                found = raters.filter(Q(is_visitor=True) | Q(pk__in=found))
         elif kind == "judge" and name:
             found, missing = raters.filter(kind="judge", slug=name), f'no judge "{name}"'
         else:

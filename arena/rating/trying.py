@@ -39,7 +39,11 @@ def pairs() -> QuerySet[Pair]:
     named = Q(first__contestant__isnull=False, second__contestant__isnull=False)
     unknown = Q(prompt__turns=[]) | Q(first__turns=[]) | Q(second__turns=[])
     apart = Q(prompt__subset=TRAINING_SUBSET)
-    return Pair.objects.filter(rated, usable, named, prompt__study__in=closed).exclude(unknown | apart)
+    return (
+        Pair.objects.published()
+        .filter(rated, usable, named, prompt__study__in=closed)
+        .exclude(unknown | apart)
+    )
 
 
 @require_safe

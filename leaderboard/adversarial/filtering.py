@@ -47,7 +47,7 @@ class Filter:
         from leaderboard.trust.errors import errors_in
         from leaderboard.trust.reading import Gold, NothingToJudgeError
 
-        read = opinions(study)
+        read = opinions(study).at()
         every = [each for each in read.raters if each.selector.startswith("judge:") and not each.panel]
         named = judges or [each.selector for each in every]
         try:
@@ -141,7 +141,7 @@ def decided(study: Study) -> list[tuple[Pair, str, str]]:
 
     made = Pair.objects.filter(prompt__study=study, prompt__extra__adversarial__verdicts__isnull=False)
     pairs = list(made.select_related("prompt", "first").order_by("pk"))
-    read = opinions(study) if pairs else None
+    read = opinions(study).at() if pairs else None
     if read is None:
         return []
     golds = [

@@ -82,7 +82,7 @@ class AnchoredRanking:
 
 def data_of_study(study: Study, judges: Sequence[str], *, ties: bool) -> AnchoringData:
     """The pairs of a study; ``judges`` are slugs. Raises AnchoringError for judges without a comparison."""
-    return data_of(opinions(study), study.slug, judges, ties=ties)
+    return data_of(opinions(study).at(), study.slug, judges, ties=ties)
 
 
 def data_of(read: Opinions, source: str, judges: Sequence[str], *, ties: bool) -> AnchoringData:

@@ -49,21 +49,24 @@ ALL: Final = "all"
 WHAT: Final = (*export.TABLES, STANDINGS.name, tags.TABLE.name, *OTHERS)
 
 
-def pieces(study: Study, what: str, form: str, setting: dict[str, str] | None = None) -> Iterator[bytes]:
+def pieces(
+    study: Study, what: str, form: str, setting: dict[str, str] | None = None, *, private: bool = False
+) -> Iterator[bytes]:
     """The file of a table, read while it is taken. Raises ExportError before the first piece.
 
-    ``setting`` chooses standings and votes, as in the address of a board.
+    ``setting`` chooses standings and votes, as in the address of a board. ``private``: with the texts of
+    private prompts, for operators.
     """
     check_form(form)
     if what in VOTES:
-        return vote_file(study, what, form, setting or {}).pieces
+        return vote_file(study, what, form, setting or {}, private=private).pieces
     if what in OTHERS:
         return leaderboard_pieces(study, form, setting or {})
     if what == STANDINGS.name:
         return WRITERS[form](STANDINGS, standings(study, setting or {}))
     if what == tags.TABLE.name:
         return WRITERS[form](tags.TABLE, tags.rows(study))
-    rows = export.rows(study, what)
+    rows = export.rows(study, what, private=private)
     return WRITERS[form](export.TABLES[what], _with_facts(study, rows) if what == "raters" else rows)
 
 
@@ -94,24 +97,33 @@ def file_name(study: Study, what: str, ending: str) -> str:
     return f"{'-'.join(part for part in parts if part)}.{ending}"
 
 
-def everything(study: Study, form: str) -> Iterator[tuple[str, Iterable[bytes]]]:
+def note_on_private(study: Study) -> str:
+    """What files leave out because a visitor typed it; empty for nothing."""
+    said = export.on_private_prompts(study)
+    if not said:
+        return ""
+    ratings = "1 rating is" if said == 1 else f"{said:,} ratings are"
+    return f"{ratings} on private prompts. Their texts are left out."
+
+
+def everything(study: Study, form: str, *, private: bool = False) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Every file by its path. Raises ExportError before the first."""
     check_form(form)
     # What names others comes first, so that all it names is there when their files are read.
     for what in reversed(export.TABLES):
         if export.count(study, what):
-            yield f"{what}.{form}", pieces(study, what, form)
+            yield f"{what}.{form}", pieces(study, what, form, private=private)
     with contextlib.suppress(ExportError):  # where nothing is ranked yet
         yield f"{RECORD}/{STANDINGS.name}.{form}", pieces(study, STANDINGS.name, form)
     if tags.counts(study):
         yield f"{RECORD}/{tags.TABLE.name}.{form}", pieces(study, tags.TABLE.name, form)
 
 
-def save_everything(study: Study, form: str, folder: Path) -> list[Path]:
+def save_everything(study: Study, form: str, folder: Path, *, private: bool = False) -> list[Path]:
     """Write every file. Raises ExportError and OSError."""
     check_form(form)
     (folder / RECORD).mkdir(parents=True, exist_ok=True)
-    return save(everything(study, form), form, folder)
+    return save(everything(study, form, private=private), form, folder)
 
 
 def save(files: Iterable[tuple[str, Iterable[bytes]]], form: str, folder: Path) -> list[Path]:
@@ -128,19 +140,19 @@ def save(files: Iterable[tuple[str, Iterable[bytes]]], form: str, folder: Path) 
     return written
 
 
-def zipped(study: Study, form: str) -> IO[bytes]:
+def zipped(study: Study, form: str, *, private: bool = False) -> IO[bytes]:
     """Every file in a temporary zip archive. Raises ExportError."""
     check_form(form)
     packed = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked closes it
-    pack(study, form, packed)
+    pack(study, form, packed, private=private)
     packed.seek(0)
     return packed
 
 
-def pack(study: Study, form: str, file: IO[bytes]) -> None:
+def pack(study: Study, form: str, file: IO[bytes], *, private: bool = False) -> None:
     """Write every file into a zip archive. Raises ExportError."""
     with output.NewZip(file) as archive:
-        for name, content in everything(study, form):
+        for name, content in everything(study, form, private=private):
             with archive.open(name, "w", force_zip64=True) as member:
                 for piece in content:
                     member.write(piece)

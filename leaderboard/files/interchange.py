@@ -47,6 +47,7 @@ NO_CONTESTANT: Final = "between texts that are not by two different models"
 IDENTICAL: Final = "by a judge about two identical texts"
 RETIRED: Final = "with a retired model"
 OF_PANELS: Final = "of panels, which follow from the ratings of their judges"
+PRIVATE: Final = "on private prompts"
 CHANGED: Final = "about a text that was changed since"
 PEOPLE: Final = "people"
 
@@ -161,9 +162,12 @@ def preferences(study: Study, wanted: Selection, left_out: Counter[str]) -> Iter
     simulated, labels = _simulated(), _labels(study, wanted)
     left_out[OF_PANELS] += _of_panels(study, wanted)
     for batch in batches(_decided(study, wanted, simulated, left_out), PAIRS):
-        texts = _texts(row["pair"] for row in batch)
+        texts = _texts((row["pair"] for row in batch), private=wanted.private)
         for row in batch:
             decided: Preference = row["preference"]
+            if row["pair"] not in texts:
+                left_out[PRIVATE] += 1
+                continue
             found, prompt = texts[row["pair"]]
             written = texts_row(found, decided.first_chosen, conversational=wanted.conversational)
             if isinstance(written, LeftOut):
@@ -257,8 +261,9 @@ def _simulated() -> frozenset[int]:
     return frozenset(Rater.objects.filter(simulated=True).values_list("pk", flat=True))
 
 
-def _texts(pairs: Iterator[int]) -> dict[int, tuple[Texts, dict[str, Any]]]:
-    found = Pair.objects.filter(pk__in=list(pairs)).select_related("prompt", "first", "second").order_by()
+def _texts(pairs: Iterator[int], *, private: bool) -> dict[int, tuple[Texts, dict[str, Any]]]:
+    known = Pair.objects.all() if private else Pair.objects.published()
+    found = known.filter(pk__in=list(pairs)).select_related("prompt", "first", "second").order_by()
     return {
         pair.pk: (
             Texts(pair.prompt.turns, pair.prompt.input, _turns(pair.first), _turns(pair.second)),
@@ -326,12 +331,15 @@ class VoteFile:
         return f"{json.dumps(note, ensure_ascii=False, indent=2)}\n".encode()
 
 
-def vote_file(study: Study, what: str, form: str, asked: Mapping[str, Any]) -> VoteFile:
+def vote_file(
+    study: Study, what: str, form: str, asked: Mapping[str, Any], *, private: bool = False
+) -> VoteFile:
     """A file of votes. Raises ExportError."""
     _check(what, form)
     # Votes tell who gave them in every row; a ranking or a preference mixes nobody unless asked to.
     whose = {"raters": PEOPLE} if what == CONSENSUS.name else {}
     wanted = Selection.read(study, {**asked, **whose}, everybody=what == "arena")
+    wanted = replace(wanted, private=private)
     found = VoteFile(what, wanted, iter(()))
 
     def counted() -> Iterator[Row]:

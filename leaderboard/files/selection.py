@@ -30,13 +30,14 @@ class Selection:
     """Comparisons of some raters on the prompts of a category, or of all.
 
     ``ties``: whether the tie band of a scale is a tie, and not only its exact middle. ``conversational``:
-    texts as lists of messages.
+    texts as lists of messages. ``private``: with the texts of private prompts.
     """
 
     raters: str
     ties: bool = True
     category: str = ""
     conversational: bool = False
+    private: bool = False
 
     @classmethod
     def read(cls, study: Study, asked: Mapping[str, Any], *, everybody: bool = False) -> "Selection":

@@ -84,14 +84,16 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 def download(request: HttpRequest, slug: str) -> HttpResponseBase:
     study = get_object_or_404(Study, slug=slug)
     what, form = request.GET.get("what", ""), request.GET.get("format", "")
+    private = request.GET.get("private") == "on"
     if what not in MEANINGS or form not in _forms(what):
         return _page(request, study, "No such download. Choose one below.")
     try:
         if what != exports.ALL:
-            return _recorded(request, study, what, form, attachment(study, what, form, {}))
+            file = attachment(study, what, form, {}, private=private)
+            return _recorded(request, study, what, form, file)
         name = exports.file_name(study, what, "zip")
-        file = exports.zipped(study, form)
-        reply = FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")
+        packed = exports.zipped(study, form, private=private)
+        reply = FileResponse(packed, as_attachment=True, filename=name, content_type="application/zip")
         return _recorded(request, study, what, form, reply)
     except selection.ExportError as error:
         return _page(request, study, str(error))
@@ -103,6 +105,7 @@ def _recorded(
     """The file, once its download is in the log."""
     if request.method == "GET":
         named = " Names people." if exports.names_people(study, what) else ""
+        named += " With private prompts." if request.GET.get("private") == "on" else ""
         record(Kind.EXPORTED, request.user, f"{title(what)} as {FORM_NAMES[form]}.{named}", study=study)
     return reply
 
@@ -110,21 +113,26 @@ def _recorded(
 def _page(request: HttpRequest, study: Study, error: str = "") -> HttpResponse:
     context: dict[str, Any] = {
         "study": study,
-        "offers": _offers(study),
+        "offers": _offers(study, private=request.GET.get("private") == "on"),
         "note": exports.note_on_old_texts(study),
+        "on_private": exports.note_on_private(study),
+        "private": request.GET.get("private") == "on",
         "naming": [title(what) for what in MEANINGS if exports.names_people(study, what)],
         "error": error,
     }
     return render(request, "leaderboard/export.html", context, status=404 if error else 200)
 
 
-def _offers(study: Study) -> list[Offer]:
+def _offers(study: Study, *, private: bool) -> list[Offer]:
     counts = {what: export.count(study, what) for what in export.TABLES}
     _, usual = selection.usual_raters(Snapshot.objects.newest(study))
     whose = dict.fromkeys(OF_USUAL_RATERS, f"Ratings by {usual} only.")
     return [
         Offer(
-            title(what), " ".join([meaning, *filter(None, [whose.get(what)])]), counts.get(what), _links(what)
+            title(what),
+            " ".join([meaning, *filter(None, [whose.get(what)])]),
+            counts.get(what),
+            _links(what, private=private),
         )
         for what, meaning in MEANINGS.items()
     ]
@@ -134,9 +142,10 @@ def title(what: str) -> str:
     return TITLES.get(what, what.capitalize())
 
 
-def _links(what: str) -> dict[str, str]:
+def _links(what: str, *, private: bool) -> dict[str, str]:
+    more = {"private": "on"} if private else {}
     forms = [form for form in _forms(what) if form != "parquet" or writing.has_parquet()]
-    return {FORM_NAMES[form]: "?" + urlencode({"what": what, "format": form}) for form in forms}
+    return {FORM_NAMES[form]: "?" + urlencode({"what": what, "format": form, **more}) for form in forms}
 
 
 def _forms(what: str) -> list[str]:
@@ -144,9 +153,11 @@ def _forms(what: str) -> list[str]:
     return [form for form in FORM_NAMES if form in there]
 
 
-def attachment(study: Study, what: str, form: str, asked: dict[str, str]) -> StreamingHttpResponse:
+def attachment(
+    study: Study, what: str, form: str, asked: dict[str, str], *, private: bool = False
+) -> StreamingHttpResponse:
     """A file written while it is sent. Raises ExportError."""
-    pieces = exports.pieces(study, what, form, asked)
+    pieces = exports.pieces(study, what, form, asked, private=private)
     response = StreamingHttpResponse(pieces, content_type=interchange.TYPES[form])
     response["Content-Disposition"] = f'attachment; filename="{exports.file_name(study, what, form)}"'
     return response

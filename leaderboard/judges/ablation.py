@@ -26,7 +26,7 @@ from leaderboard.stats.ranking_method import Method
 
 def report(study: Study, selectors: Sequence[str], method: Method) -> dict[str, Any]:
     """The raters side by side, from the comparisons of now. Raises NothingInCommonError."""
-    read = opinions(study)
+    read = opinions(study).at()
     content = side_by_side(read, beside(study, read), selectors, method)
     spent = spending_of(study, content, method.interval)
     said = flags_of(study, content)

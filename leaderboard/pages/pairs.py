@@ -126,9 +126,10 @@ class Entry:
 
 
 def entries(study: Study, pairs: Sequence[int]) -> list[Entry]:
-    """Pairs by id, in this order; those of other studies are left out. Three queries."""
+    """Pairs by id, in this order; those of private prompts or other studies are left out. Three queries."""
     found = (
-        Pair.objects.filter(prompt__study=study)
+        Pair.objects.published()
+        .filter(prompt__study=study)
         .select_related("prompt", "first__contestant", "second__contestant")
         .in_bulk(pairs)
     )

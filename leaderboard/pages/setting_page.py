@@ -25,7 +25,9 @@ from leaderboard.snapshots.settings import (
     method_words,
     parse,
     turn_words,
+    prompt_words,
     used,
+    visitor_words,
     words,
 )
 
@@ -41,6 +43,10 @@ class SettingPage(Page):
     setting: Setting
 
     takes: ClassVar[Sequence[str]] = EVERY_SWITCH
+
+    def __post_init__(self) -> None:
+        # So that whatever the page counts is counted of what its table shows.
+        object.__setattr__(self, "snapshot", self.snapshot.at(self.setting.prompts, self.setting.visitors))
 
     @classmethod
     def setting_for(cls, wanted: Mapping[str, str], snapshot: Snapshot) -> Setting:
@@ -106,7 +112,9 @@ class SettingPage(Page):
         adjusted = f"adjusted for {adjusted_words(self.setting.adjust)}" if self.setting.adjust else ""
         pairs = RANDOM_PAIRS if self.setting.pairs else ""
         expected = EXPECTED_RATINGS if self.setting.ratings else ""
-        return ", ".join(filter(None, (category, criterion, turn, models, expected, pairs, adjusted)))
+        which = (prompt_words(self.snapshot.counts), visitor_words(self.setting))
+        said = (category, *which, criterion, turn, models, expected, pairs, adjusted)
+        return ", ".join(filter(None, said))
 
     @property
     def no_games(self) -> str:

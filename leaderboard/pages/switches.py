@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from leaderboard.pages.wording import judge_called
-from leaderboard.snapshots.settings import SETTINGS, Choice, Counts, Declaration, Setting, offered
+from leaderboard.snapshots.settings import SETTINGS, Choice, Counts, Declaration, Setting, counts_at, offered
 
 _MOST: Final = 4
 _LONGEST: Final = 60
@@ -74,11 +74,24 @@ def list_of(
     return Switch(field, label, options, field=field, kept=rest, listed=True, **more)
 
 
+def _among(setting: Setting, counts: Counts) -> Setting:
+    """The setting without raters and a category that there are not among these."""
+    raters = [each["selector"] for each in counts["raters"]]
+    there = setting.category.removeprefix("-") in ("", *counts["categories"])
+    return replace(
+        setting,
+        raters=setting.raters if setting.raters in raters else "",
+        category=setting.category if there else "",
+    )
+
+
 def _option(declared: Declaration, choice: Choice, setting: Setting, counts: Counts) -> Option:
     chosen = getattr(setting, declared.field) == choice.value
     changed = replace(setting, **{declared.field: choice.value})
     if declared.field == "raters":
         changed = offered(changed, counts)
+    if declared.field in ("prompts", "visitors"):
+        changed = _among(changed, counts_at(counts, changed.prompts, changed.visitors))
     if declared.field == "method":
         changed = replace(changed, adjust="")  # which would choose the method
     text = choice.text

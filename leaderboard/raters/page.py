@@ -11,7 +11,7 @@ from django.urls import reverse
 from arena.models import Study
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_SERIES
-from leaderboard.pages.page import NoRatingsError, Panel, step
+from leaderboard.pages.page import Panel, step
 from leaderboard.pages.rater_kinds.choices import (
     FEW_KINDS,
     PEOPLE,
@@ -21,6 +21,7 @@ from leaderboard.pages.rater_kinds.choices import (
     choices,
     listed,
     one_of,
+    shown,
 )
 from leaderboard.pages.rater_kinds.flags import flag_sentences
 from leaderboard.pages.standings.sentences import ties_phrase
@@ -175,7 +176,7 @@ class RatersPage(AboutRaters):
 
     @property
     def switches(self) -> list[Switch]:
-        return [*self.rated_choices, *self.category_choices]
+        return [*self.prompt_choices, *self.rated_choices, *self.category_choices]
 
     @property
     def rare_choices(self) -> list[Switch]:
@@ -277,8 +278,7 @@ class RatersPage(AboutRaters):
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> RatersPage:
-    if not snapshot.counts["raters"]:
-        raise NoRatingsError(study)
+    snapshot = shown(request.GET, snapshot)
     view = View.of(request, snapshot)
     found = find_about_raters(snapshot, view.setting, view.standings)
     return RatersPage(

@@ -137,7 +137,7 @@ class RaterPage(AboutRaters):
 
     @property
     def switches(self) -> list[Switch]:
-        return [*self.rated_choices, *self.category_choices]
+        return [*self.prompt_choices, *self.rated_choices, *self.category_choices]
 
     def _panels(self) -> Iterator[Panel]:
         yield from self._histograms()

@@ -39,7 +39,7 @@ from leaderboard.snapshots.freshness import RETRY_FAILED_AFTER, request_refresh
 from leaderboard.snapshots.holding import holds_standings, is_large
 from leaderboard.snapshots.methods import method_at
 from leaderboard.snapshots.reading import NO_IDS, Opinions, opinions, waiting
-from leaderboard.snapshots.settings import SEALED, TrustSetting, parse
+from leaderboard.snapshots.settings import BOTH, SEALED, WITHOUT, TrustSetting, parse
 from leaderboard.snapshots.study_lock import DeletedError, held, still_there
 from leaderboard.snapshots.text_sizes import texts
 from leaderboard.standings.content import board_tables
@@ -135,7 +135,8 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[Table], publicati
     known = {} if anew else SnapshotSlice.objects.known(study)
     holds = publication.holds_back(study)
     due, wait = publication.divided(study, _seen(study)) if holds else ({}, None)
-    read = opinions(study, without=waiting(study, due) if holds else NO_IDS)
+    every = opinions(study, without=waiting(study, due) if holds else NO_IDS)
+    read = every.at()
     with tables.Making(read, method, known) as making:
         marks = texts_mark(study, due)
         about_texts = text_opinions(study, marks, publication.held_back() if holds else None, due)
@@ -151,7 +152,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[Table], publicati
             seed=method.seed,
             parameters={name: getattr(method, name) for name in ("rounds", "interval", "resample")}
             | {name: getattr(method.elo, name) for name in ("k", "scale", "base", "init")},
-            counts=_counts(study, read, method)
+            counts=_counts(study, every, read, method)
             | {
                 "labelled": right is not None,
                 "subsets": subsets(study),
@@ -164,7 +165,7 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[Table], publicati
             seconds=0.0,
         )
         due = _open(snapshot, read, method, known, started, due)
-        index = making.pool.submit(stored.packing(study, read.rows, read.people))
+        index = making.pool.submit(stored.packing(study, every.rows, every.people))
         made = list(making.tables(texts(study), right, partial(holds_standings, snapshot.counts)))
         packed = index.result()
     if right is not None and not study.is_closed:
@@ -177,18 +178,48 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[Table], publicati
     return snapshot, made, due, packed
 
 
-def _counts(study: Study, read: Opinions, method: Method) -> dict[str, Any]:
-    """What a snapshot says of the comparisons beside its tables."""
+def _counts(study: Study, every: Opinions, read: Opinions, method: Method) -> dict[str, Any]:
+    """What a snapshot says of the comparisons beside its tables, which are of ``read``."""
     criteria = {name: read.by_criterion(rows) for name, rows in columns.criteria(study).items()}
-    return counts(read, criteria) | {
+    found = counts(read, criteria) | {
         "form": FORM,
         "large": is_large(len(read.raters), len(read.categories), len(read)),
         "own_family": own_families(study, read, method.interval),
         "stopping": rule_of(study, read, method),
         "tail": read.tail,
+    }
+    return found | _chosen(study, read) | _apart(study, every)
+
+
+def _chosen(study: Study, read: Opinions) -> dict[str, Any]:
+    """How many comparisons can be chosen because of how pairs were drawn, or what is expected."""
+    return {
         "at_random": _by_raters(read, columns.at_random(study)),
         "expected": _by_raters(read, columns.expected(study)["id"]),
     }
+
+
+def _apart(study: Study, every: Opinions) -> dict[str, Any]:
+    """In a study with live prompts, the counts at each of the settings that tell prompts and votes apart."""
+    if every.apart is None:
+        return {}
+    kinds, rated = every.apart.kinds, columns.criteria(study)
+    found = {}
+    for value in ("", *kinds[1:], *([BOTH] if len(kinds) > 1 else [])):
+        for visitors in ("", WITHOUT):
+            shown = every.at(value, visitors)
+            anonymous = shown.by(every.apart.visitors)
+            more = {"prompts_shown": value or kinds[0], "anonymous": _anonymous(anonymous)}
+            more |= {} if (value, visitors) == ("", "") else {"own_family": {}}
+            criteria = {name: shown.by_criterion(rows) for name, rows in rated.items()}
+            found[f"{value}|{visitors}"] = counts(shown, criteria) | _chosen(study, shown) | more
+    return {"prompt_kinds": kinds, "apart": found, **found["|"]}
+
+
+def _anonymous(votes: Opinions) -> dict[str, int]:
+    """How many ratings are by how many raters without an account; empty for none."""
+    raters = len(np.unique(votes.rows["rater"]))
+    return {"ratings": int(votes.scored.sum()), "raters": raters} if len(votes) else {}
 
 
 def _seen(study: Study) -> datetime | None:

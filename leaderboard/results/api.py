@@ -224,7 +224,7 @@ def _vote(row: Comparison, who: Any) -> VoteOut:
         reason=row.reason,
         first_score=row.first_score,
         second_score=row.second_score,
-        rationale=row.rationale,
+        rationale="" if prompt.is_private else row.rationale,
         created_at=row.created_at,
     )
 

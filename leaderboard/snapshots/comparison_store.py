@@ -7,7 +7,9 @@ from functools import lru_cache
 from typing import Final
 from uuid import uuid4
 
-from arena.models import Completion, Study
+import numpy as np
+
+from arena.models import Completion, Prompt, Study
 from leaderboard.models import ComparisonIndex
 from leaderboard.snapshots.comparison_index import Index, build
 from leaderboard.snapshots.rows import Rows
@@ -17,10 +19,12 @@ IN_MEMORY: Final = 4
 
 
 def packing(study: Study, rows: Rows, people: frozenset[int]) -> Callable[[], bytes]:
-    """Packs the index; what it needs of the database is read before."""
+    """Packs the index without pairs of private prompts; what it needs of the database is read before."""
     authors = Completion.objects.filter(prompt__study=study, contestant__isnull=False).order_by()
     contestants = dict(authors.values_list("pk", "contestant"))
-    return lambda: build(rows, people, contestants).packed()
+    private = list(Prompt.objects.filter(study=study, is_private=True).values_list("pk", flat=True))
+    shown = rows[~np.isin(rows["prompt"], private)] if private else rows
+    return lambda: build(shown, people, contestants).packed()
 
 
 def store(study: Study, payload: bytes) -> None:

@@ -71,11 +71,13 @@ def find_about_raters(snapshot: Snapshot, setting: Setting, board: Setting | Non
     if board is None:
         return find(snapshot, setting, Scope.RATERS)
     place = {"category": board.category, "ties": board.ties, "method": board.method}
-    found = find(snapshot, setting, Scope.RATERS, also=Q(kind="standings", **place))
+    usual = not (setting.prompts or setting.visitors)
+    found = find(snapshot, setting, Scope.RATERS, also=Q(kind="standings", **place) if usual else None)
     raters = [one["selector"] for one in snapshot.counts["raters"]]
-    if all(holds_standings(snapshot.counts, one, **place) for one in raters):
+    if usual and all(holds_standings(snapshot.counts, one, **place) for one in raters):
         return found
-    boards = computed(snapshot, replace(board, raters=raters[0]), Scope.BOARD)
+    shown = {"prompts": setting.prompts, "visitors": setting.visitors}
+    boards = computed(snapshot, replace(board, raters=raters[0], **shown), Scope.BOARD)
     more = {place: payload for place, payload in boards.stored.payloads.items() if place[0] == "standings"}
     stored = Stored({**more, **found.stored.payloads}, found.stored.level)
     return Found(stored, found.pending or boards.pending)

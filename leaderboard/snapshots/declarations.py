@@ -65,11 +65,11 @@ class Request:
 
     @cached_property
     def opinions(self) -> Opinions:
-        """The comparisons that the snapshot counts."""
+        """The comparisons that the snapshot counts, on the prompts and by the raters of the setting."""
         read = opinions_of(self.snapshot)
         if read.mark != self.snapshot.data:
             raise SnapshotOutdatedError
-        return read
+        return read.at(getattr(self.setting, "prompts", ""), getattr(self.setting, "visitors", ""))
 
     @cached_property
     def rated(self) -> Opinions:

@@ -13,14 +13,14 @@ import numpy.typing as npt
 from django.db.models import Model, Q
 
 from arena.models import Comparison, Completion, Contestant, Prompt, Rater, Study
-from arena.models.querysets import MAY_COME_LATE, left_out_raters
+from arena.models.querysets import MAY_COME_LATE, VISITORS_GROUP, left_out_raters
 from arena.rating.publication import Due, held_back
-from arena.rules.subsets import NO_PROMPT_SUBSET
+from arena.rules.subsets import LIVE_SUBSET, NO_PROMPT_SUBSET
 from leaderboard.models import Snapshot
 from leaderboard.snapshots import columns, units
 from leaderboard.snapshots.copying import digest
 from leaderboard.snapshots.rows import Column, Rows
-from leaderboard.snapshots.settings import left_out
+from leaderboard.snapshots.settings import BOTH, CURATED, LIVE, left_out
 from leaderboard.stats.ratings import Ratings, make_ratings
 from leaderboard.stats.style import style_difference, style_of
 
@@ -56,6 +56,21 @@ class Uncounted:
     apart: int = 0
 
 
+@dataclass(frozen=True)
+class Apart:
+    """Of a study with live prompts: their ids, the raters without an account, and which kind is usual.
+
+    ``prompts`` and ``categories`` are those of each kind.
+    """
+
+    live: frozenset[int]
+    visitors: frozenset[int]
+    kinds: tuple[str, ...]
+    """Those with comparisons, the usual one first."""
+    prompts: Mapping[str, int]
+    categories: Mapping[str, frozenset[str]]
+
+
 @dataclass(frozen=True, eq=False)
 class Opinions:
     """The current comparisons of a study that count, in the order given.
@@ -67,7 +82,8 @@ class Opinions:
     as shown, or NaN). ``names_prompts`` is false where no comparison names one; then ``prompt`` numbers the
     comparisons. ``mark`` is the data watermark: revision, number of comparisons, largest id; ``tail`` is
     their number among the last MAY_COME_LATE ids. ``provisional``: names of those that no operator has
-    confirmed.
+    confirmed. ``apart`` tells live prompts from curated ones, and stands only where somebody rated live ones;
+    most tables are of ``at()``.
     """
 
     rows: Rows
@@ -81,6 +97,7 @@ class Opinions:
     uncounted: Uncounted = Uncounted()
     tail: int = 0
     provisional: tuple[str, ...] = ()
+    apart: Apart | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -91,6 +108,27 @@ class Opinions:
         columns = (self.rows[name] for name in self.rows.names if name not in OF_THE_PAIR)
         marked = [self.provisional] if self.provisional else []
         return digest([self.names, self.kinds, self.categories, self.names_prompts, *marked], *columns)
+
+    def at(self, prompts: str = "", visitors: str = "") -> Opinions:
+        """The opinions on a kind of prompts, the usual one or both, with or without anonymous votes."""
+        if self.apart is None:
+            return self
+        kind = prompts or self.apart.kinds[0]
+        found = self if kind == BOTH else self._on(kind, self.apart)
+        if visitors:
+            found = found._only(~np.isin(found.rows["rater"], list(self.apart.visitors)))
+        there = frozenset(np.unique(found.rows["rater"]).tolist())
+        kept = (replace(choice, ids=choice.ids & there) for choice in self.raters)
+        raters = tuple(choice for choice in kept if choice.ids)
+        named = not len(found) or bool((found.rows["prompt"] >= 0).any())
+        return replace(found, raters=raters, names_prompts=named, apart=None)
+
+    def _on(self, kind: str, apart: Apart) -> Opinions:
+        found = self._only(np.isin(self.rows["prompt"], list(apart.live)) == (kind == LIVE))
+        names = [name for name in self.categories if name in apart.categories[kind]]
+        number = np.array([names.index(name) if name in names else NOBODY for name in self.categories])
+        rows = found.rows.replaced(category=number.astype(np.int32)[found.rows["category"]])
+        return replace(found, rows=rows, categories=tuple(names), prompts=apart.prompts[kind])
 
     def by(self, raters: Iterable[int]) -> Opinions:
         return self._only(np.isin(self.rows["rater"], list(raters)))
@@ -228,6 +266,8 @@ class Opinions:
         return replace(self, rows=self.rows[chosen])
 
 
+VISITORS: Final = f"group:{VISITORS_GROUP}"
+
 NO_IDS: Final = np.empty(0, dtype=np.int64)
 
 
@@ -259,6 +299,7 @@ def opinions(study: Study, until: int | None = None, without: npt.NDArray[np.int
     numbers = dict.fromkeys((each.pk for each in contestants), RETIRED)
     numbers |= {each.pk: number for number, each in enumerate(active)}
     rows = _rows(study, read, counted, numbers, category, unnamed)
+    live = frozenset(pk for pk, _, subset in rated if subset == LIVE_SUBSET)
     return Opinions(
         rows,
         tuple(contestant.name for contestant in active),
@@ -271,6 +312,26 @@ def opinions(study: Study, until: int | None = None, without: npt.NDArray[np.int
         uncounted,
         tail,
         tuple(contestant.name for contestant in active if contestant.provisional),
+        _apart(rows, live, prompts, len(unnamed)) if live else None,
+    )
+
+
+def _apart(rows: Rows, live: frozenset[int], categories: Mapping[int, str], unnamed: int) -> Apart | None:
+    """What tells live prompts apart; None where nobody rated one."""
+    on_live = np.isin(rows["prompt"], list(live))
+    if not on_live.any():
+        return None
+    curated = categories.keys() - live
+    visitors = Rater.objects.filter(pk__in=np.unique(rows["rater"]).tolist(), is_visitor=True)
+    return Apart(
+        live,
+        frozenset(visitors.values_list("pk", flat=True)),
+        (LIVE,) if on_live.all() else (CURATED, LIVE),
+        {CURATED: len(curated) - unnamed, LIVE: len(live)},
+        {
+            CURATED: frozenset(categories[pk] for pk in curated),
+            LIVE: frozenset(categories[pk] for pk in live),
+        },
     )
 
 
@@ -418,6 +479,7 @@ def rater_choices(study: Study, rater_ids: list[int]) -> tuple[Choice, ...]:
         else:
             own = (1, f"judge:{rater.slug}", rater.name)
         groups = [(2, f"group:{group.slug}", group.name) for group in rater.groups.all()]
+        groups += [(2, VISITORS, "Visitors")] if rater.is_visitor else []
         for rank, selector, label in (own, *groups):
             found.setdefault((rank, selector), (label, []))[1].append(rater)
     ordered = sorted(found.items(), key=lambda item: (item[0][0], item[1][0], item[0][1]))

@@ -79,6 +79,12 @@ OF_TRUST: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """How judges are held against right answers, the usual rule first."""
 
+CURATED, LIVE, BOTH = "curated", "live", "both"
+"""Values of ``prompts``: of the operators, typed by visitors in battles, or all."""
+
+WITHOUT: Final = "without"
+"""Value of ``visitors`` that leaves out those who have no account."""
+
 LABELS: Final = "labels"
 PEOPLE: Final = "people"
 """Sources of right answers, beside groups of people."""
@@ -145,7 +151,7 @@ class Setting:
     ``category`` is empty for all together, a name, or -NAME for all but that one. ``band`` is LOW-HIGH, the
     ratings that count as ties, or empty for the usual ones. ``level`` is in percent; ``resample`` is what a
     bootstrap round draws as a whole. ``raters`` is empty on pages about all of them, ``criterion`` for the
-    overall rating.
+    overall rating. ``prompts`` is empty for the usual kind: curated where there are any with ratings.
     """
 
     raters: str
@@ -162,6 +168,8 @@ class Setting:
     ratings: str = ""
     criterion: str = ""
     turn: str = ""  # empty for all that is rated of conversations, 0 for whole ones
+    prompts: str = ""
+    visitors: str = ""
 
     def query(self, **changes: str) -> str:
         """The query string with some switches changed.
@@ -428,6 +436,46 @@ def _read_pairs(value: str, setting: Setting, counts: Counts) -> str:
     return found
 
 
+def counts_at(counts: Counts, prompts: str, visitors: str) -> Counts:
+    """The counts of what is shown at these switches."""
+    return {**counts, **counts.get("apart", {}).get(f"{prompts}|{visitors}", {})}
+
+
+def _prompts(setting: Setting, counts: Counts) -> list[Choice]:
+    kinds = counts.get("prompt_kinds", ())
+    values = {"": kinds[0], kinds[1]: kinds[1], BOTH: BOTH} if len(kinds) > 1 else {}
+    return [
+        Choice(value, kind.capitalize(), counts_at(counts, value, setting.visitors)["comparisons"])
+        for value, kind in values.items()
+    ]
+
+
+def _read_prompts(value: str, setting: Setting, counts: Counts) -> str:
+    found, kinds = one_of("prompts", value, ("", CURATED, LIVE, BOTH)), counts.get("prompt_kinds", (CURATED,))
+    if found in (CURATED, LIVE) and found not in kinds:
+        raise UnknownSettingError(f"This study has no ratings of {found} prompts.")
+    return "" if found == kinds[0] or len(kinds) < 2 else found
+
+
+def _visitors(setting: Setting, counts: Counts) -> list[Choice]:
+    shown = [counts_at(counts, setting.prompts, value) for value in ("", WITHOUT)]
+    given = [each["comparisons"] for each in shown]
+    both = map(Choice, ("", WITHOUT), ("Counted", "Left out"), given)
+    return list(both) if shown[0].get("anonymous") else []
+
+
+def _read_visitors(value: str, setting: Setting, counts: Counts) -> str:
+    found = one_of("visitors", value, ("", WITHOUT))
+    return found if counts_at(counts, setting.prompts, "").get("anonymous") else ""
+
+
+def prompt_words(counts: Counts) -> str:
+    """The kind of prompts that the counts are of; empty in a study without live ones."""
+    return {CURATED: "curated prompts", LIVE: "live prompts", BOTH: "curated and live prompts"}.get(
+        counts.get("prompts_shown", ""), ""
+    )
+
+
 def _drawn(resample: str) -> str:
     return "ratings" if resample == "games" else resample.replace("-", " ")
 
@@ -437,6 +485,24 @@ def level_choices(level: str) -> list[Choice]:
 
 
 SETTINGS: Final = (
+    Declaration(
+        "prompts",
+        "Prompts",
+        _prompts,
+        read=_read_prompts,
+        longest=7,
+        help="curated, live (typed by visitors in battles) or both; left out: curated where there are any.",
+        is_computed=True,
+    ),
+    Declaration(
+        "visitors",
+        "Votes without an account",
+        _visitors,
+        read=_read_visitors,
+        longest=7,
+        help="without: leaves out ratings by visitors without an account.",
+        is_computed=True,
+    ),
     Declaration(
         "raters", "Raters", _raters, read=_read_raters, longest=200, help="people, judge:SLUG or group:NAME."
     ),
@@ -589,10 +655,12 @@ DECLARED: Final[Mapping[str, Declaration]] = {
 
 def parse(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
     """The setting an address asks for; None where nobody has rated. Raises UnknownSettingError."""
-    if not counts["raters"]:
-        return None
     found = Setting("")
     for each in SETTINGS:
+        if each.field == "raters":  # those before choose what is counted
+            counts = counts_at(counts, found.prompts, found.visitors)
+            if not counts["raters"]:
+                return None
         value = wanted.get(each.field) or each.usual
         if each.values:
             found = replace(found, **{each.field: one_of(each.field, value, each.values)})
@@ -602,11 +670,17 @@ def parse(wanted: Mapping[str, str], counts: Counts) -> Setting | None:
 
 
 def words(setting: Setting, counts: Counts) -> str:
+    counts = counts_at(counts, setting.prompts, setting.visitors)
     without = left_out(setting.category, counts["categories"])
     category = f"all categories but {without}" if without else setting.category or "all categories"
+    which = filter(None, (prompt_words(counts), visitor_words(setting)))
     return ", ".join(
-        [choice_of(counts, setting.raters)["label"], category, *method_words(setting, every=True)]
+        [choice_of(counts, setting.raters)["label"], category, *which, *method_words(setting, every=True)]
     )
+
+
+def visitor_words(setting: Setting) -> str:
+    return "without anonymous votes" if setting.visitors else ""
 
 
 def method_words(setting: Setting, *, every: bool = False) -> list[str]:
@@ -649,6 +723,7 @@ EXPECTED_RATINGS: Final = "expected ratings"
 
 def offered(setting: Setting, counts: Counts) -> Setting:
     """The setting without what other raters had alone."""
+    counts = counts_at(counts, setting.prompts, setting.visitors)
     fields = [each for each in SETTINGS if each.field in ("band", "pairs", "ratings")]
     lost = {
         each.field: each.usual
@@ -663,13 +738,20 @@ def adjusted_words(adjust: str) -> str:
 
 
 def parse_for_all(wanted: Mapping[str, str], counts: Counts) -> Setting:
-    """The setting of a page about all raters: ties, level, criterion, turn. Raises UnknownSettingError."""
+    """The setting of a page about all raters: prompts, visitors, ties, level, criterion and turn.
+
+    Raises UnknownSettingError.
+    """
+    prompts = _read_prompts(wanted.get("prompts") or "", Setting(""), counts)
+    visitors = _read_visitors(wanted.get("visitors") or "", Setting("", prompts=prompts), counts)
+    counts = counts_at(counts, prompts, visitors)
     sizes = sorted({size for choice in counts["raters"] for size in scales(counts, choice["selector"])})
     level = level_of(wanted.get("level") or _USUAL["level"])
     criterion = _read_criterion(wanted.get("criterion") or "", Setting(""), counts)
     turn = _read_turn(wanted.get("turn") or "", Setting(""), counts)
     band = _band_of(wanted.get("band") or "", sizes)
-    return Setting("", band=band, level=level, criterion=criterion, turn=turn)
+    shown = {"prompts": prompts, "visitors": visitors}
+    return Setting("", band=band, level=level, criterion=criterion, turn=turn, **shown)
 
 
 def parse_for_trust(wanted: Mapping[str, str], counts: Counts) -> TrustSetting:

@@ -159,6 +159,12 @@ class StandingsOut(Schema):
     expected: dict[str, Any] | None = Field(
         None, description="ratings: correlation with people of expected ratings and of those given."
     )
+    prompts: str | None = Field(
+        None, description="In a study with live prompts: curated, live or both, whichever is counted."
+    )
+    visitors: str | None = Field(
+        None, description="without: ratings by visitors without an account left out."
+    )
     without: dict[str, list[WithoutOut]] = Field(
         {},
         description="Standings without contestants, adjust, pairs and ratings, where these are set.",

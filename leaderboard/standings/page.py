@@ -85,6 +85,7 @@ from leaderboard.snapshots.settings import (
     DECLARED,
     OF_PLANS,
     RANDOM,
+    WITHOUT,
     Scope,
     Setting,
     UnknownSettingError,
@@ -198,6 +199,7 @@ class Board(SettingPage):
             "adjust": self.setting.adjust or None,
             "pairs": self.setting.pairs or None,
             "ratings": self.setting.ratings or None,
+            **self.shown_apart,
             **self.content,
             **({"control": self.control} if self.control else {}),
             **({"expected": self.expected} if self.expected else {}),
@@ -208,6 +210,15 @@ class Board(SettingPage):
             "leading": self.leading,
             "notes": [self.in_groups] if self.in_groups else [],
         }
+
+    @property
+    def shown_apart(self) -> dict[str, Any]:
+        """Which prompts and votes are counted; empty in a study without live prompts."""
+        counts = self.snapshot.counts
+        if "prompts_shown" not in counts:
+            return {}
+        left_out = {"visitors": WITHOUT} if self.setting.visitors else {}
+        return {"prompts": counts["prompts_shown"], **left_out}
 
     def file_rows(self) -> Iterator[Mapping[str, Any]]:
         about = {
@@ -229,8 +240,8 @@ class Board(SettingPage):
     @cached_property
     def on_judges(self) -> Verdict:
         """Whether judges can be trusted, as of the snapshot; nothing before their tables are computed."""
-        if self.snapshot.is_opening:
-            return Verdict()
+        if self.snapshot.is_opening or self.setting.prompts or self.setting.visitors:
+            return Verdict()  # the snapshot's tables are of other ratings
         setting, categories = self.setting, self.snapshot.counts["categories"]
         category = setting.category if setting.category in categories else ""
         method = setting.method if setting.method in STORED_METHODS else type(setting).method
@@ -456,6 +467,8 @@ class Board(SettingPage):
             setting.adjust,
             setting.pairs,
             setting.ratings,
+            setting.prompts,
+            setting.visitors,
         )
         if not setting.category or any(others):
             return None

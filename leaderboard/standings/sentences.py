@@ -7,7 +7,7 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.template.defaultfilters import floatformat
 
 from leaderboard.pages.format import counted
-from leaderboard.snapshots.settings import Setting
+from leaderboard.snapshots.settings import BOTH, Setting
 
 _MODELS: Final = {
     "davidson": "Davidson’s model, which treats a tie as an outcome of its own",
@@ -23,15 +23,23 @@ def size(counts: Mapping[str, Any], people: int, judges: int, panels: int, not_r
     who = counted(models or counts.get("contestants", 0), "model")
     if written:
         who = f"{who} and answers by people" if models else "Answers by people"
-    said = [who, counted(counts["prompts"], "prompt")]
+    shown = counts.get("prompts_shown", "")
+    kind = "curated and live" if shown == BOTH else shown
+    said = [who, counted(counts["prompts"], f"{kind} prompt".strip())]
     if people:
-        said.append(f"{counted(people, 'rating')} by people")
+        anonymous = counts.get("anonymous")
+        without = f" ({_anonymous(anonymous)})" if anonymous else ""
+        said.append(f"{counted(people, 'rating')} by people{without}")
     if judges:
         said.append(f"{f'{judges:,}' if people else counted(judges, 'rating')} by judges")
     if panels:
         said.append(f"{panels:,} by panels, which follow from them")
     more = f" {not_rated:,} more {'pair' if not_rated == 1 else 'pairs'} got no rating." if not_rated else ""
     return f"{', '.join(said)}.{more}"
+
+
+def _anonymous(found: Mapping[str, int]) -> str:
+    return f"{found['ratings']:,} by {counted(found['raters'], 'visitor')} without an account"
 
 
 def method(setting: Setting, used: Mapping[str, Any], adjusted_for: str) -> str:

@@ -205,10 +205,10 @@ def opinions_chosen(study: Study, raters: str, category: str) -> tuple[Opinions,
     try:
         ids = list(Rater.objects.selected(study, raters).values_list("pk", flat=True))
     except SelectorError as error:
-        known = ", ".join(choice.selector for choice in opinions(study).raters)
+        known = ", ".join(choice.selector for choice in opinions(study).at().raters)
         hint = f" The raters are: {known}." if known else ""
         raise CommandError(f"{str(error)[0].upper()}{str(error)[1:]}.{hint}") from error
-    read = opinions(study)
+    read = opinions(study).at()
     if category and category not in read.categories:
         named = ", ".join(name for name in read.categories if name)
         hint = f"Its categories are: {named}" if named else "It has none"

@@ -100,7 +100,7 @@ def errors(study: Study, snapshot: Snapshot, gold: Gold) -> Errors:
 
 @lru_cache(maxsize=IN_MEMORY)
 def _errors(snapshot: Snapshot, mark: tuple[int, int, datetime], gold: Gold) -> Errors:
-    return errors_in(snapshot.study, opinions_of(snapshot), gold)
+    return errors_in(snapshot.study, opinions_of(snapshot).at(), gold)
 
 
 def errors_in(study: Study, read: Opinions, gold: Gold, slugs: Sequence[str] = ()) -> Errors:

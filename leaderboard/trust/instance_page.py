@@ -150,7 +150,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
     where = np.flatnonzero(parts["errors"].instances.pair == min(pair, LARGEST_ID))
     texts = ("prompt", "first__contestant", "second__contestant")
     found = (
-        Pair.objects.select_related(*texts).filter(pk=pair, prompt__study=study).first()
+        Pair.objects.published().select_related(*texts).filter(pk=pair, prompt__study=study).first()
         if len(where)
         else None
     )
@@ -164,6 +164,8 @@ def reply(request: HttpRequest, now: Published, pair: int, comparison: int) -> H
     check_open_to(request, now.study)
     if max(pair, comparison) > LARGEST_ID:
         raise Http404
-    own = Comparison.objects.counted(now.study).filter(pair=pair, rater__kind=Rater.Kind.JUDGE)
+    own = Comparison.objects.counted(now.study).filter(
+        pair=pair, pair__prompt__is_private=False, rater__kind=Rater.Kind.JUDGE
+    )
     found = get_object_or_404(own, pk=comparison)
     return HttpResponse(found.raw_reply or found.rationale, content_type="text/plain; charset=utf-8")

@@ -197,7 +197,7 @@ class TwoJudgesPage(Page):
         own = self.errors.instances
         places = list(self.leaf.object_list)
         ids = [int(own.pair[place]) for place in places]
-        pairs = Pair.objects.select_related("prompt").in_bulk(ids)
+        pairs = Pair.objects.published().select_related("prompt").in_bulk(ids)
         return [
             Line(
                 pairs[pk],

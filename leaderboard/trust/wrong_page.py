@@ -121,7 +121,9 @@ class WrongPage(JudgePage):
     @cached_property
     def lines(self) -> list[Line]:
         places, ids = list(self.leaf.object_list), self.errors.instances.pair
-        pairs = Pair.objects.select_related("prompt").in_bulk([int(ids[place]) for place in places])
+        pairs = (
+            Pair.objects.published().select_related("prompt").in_bulk([int(ids[place]) for place in places])
+        )
         return [
             Line(
                 place,

@@ -209,6 +209,9 @@ class PromptRecord(Checked):
         Field("turns", Type.TEXTS, "the user's turns (JSON list)"),
     ] = field(kw_only=False)
     input: Annotated[Text | None, "material for the prompt"] = None
+    is_private: Annotated[
+        Flag | None, Field("private", Type.FLAG, "whether only operators and judges may read it")
+    ] = None
     references: Annotated[tuple[ReferenceRecord, ...], _Made, Type.JSON, "reference answers (JSON list)"] = ()
     extra: Annotated[Extra, _Made, _EXTRA] = field(default_factory=dict)
     implied: bool = False  # named in passing: makes the prompt if missing and fills in an unknown text

@@ -164,7 +164,7 @@ class Contestants:
 
 
 PromptKey = tuple[str, str]  # subset and external id
-_PROMPT_COLUMNS = ("category", "domain", "input")
+_PROMPT_COLUMNS = ("category", "domain", "input", "is_private")
 
 
 class Prompts:

@@ -203,7 +203,7 @@ class RequirementsPage(TextsPage):
     @cached_property
     def wordings(self) -> list[str]:
         """The texts of the content's questions."""
-        asked = Question.objects.asked().filter(prompt__study=self.study)
+        asked = Question.objects.asked().filter(prompt__study=self.study, prompt__is_private=False)
         place = ("prompt__external_id", "prompt__subset", "position")
         texts = {(*key,): text for *key, text in asked.values_list(*place, "text")}
         questions = self.found["questions"] if self.found else ()

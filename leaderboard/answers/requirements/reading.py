@@ -144,11 +144,16 @@ def checked(study: Study, read: Read = ALL) -> Checked:
 
 
 def checked_texts(study: Study) -> QuerySet[Completion]:
-    """The answers that somebody checked against a requirement that is asked now, by whom it counts."""
+    """The answers that somebody checked against a requirement that is asked now, by whom it counts.
+
+    None to private prompts.
+    """
     said = Answer.objects.counted(study).filter(
         completion=OuterRef("pk"), question__in=Question.objects.asked()
     )
-    ranked = Completion.objects.filter(prompt__study=study, contestant__retired_at__isnull=True)
+    ranked = Completion.objects.filter(
+        prompt__study=study, prompt__is_private=False, contestant__retired_at__isnull=True
+    )
     return ranked.exclude(contestant=None).filter(Exists(said))
 
 

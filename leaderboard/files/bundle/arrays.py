@@ -32,7 +32,7 @@ KIND: Final = re.compile(r"[<>|=]?([iu][1248]|f8|b1|\?|S[0-9]{1,3})")
 _KINDS: Final = {"reason": "S", "score_difference": "f"}
 """NumPy's kinds of columns that are not integers."""
 
-_APART: Final = ("rows", "raters", "uncounted")
+_APART: Final = ("rows", "raters", "uncounted", "apart")
 
 
 @dataclass(frozen=True, eq=False)

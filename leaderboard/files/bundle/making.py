@@ -101,12 +101,12 @@ gives scores.
 AT_ONCE: Final = 1000
 
 
-def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot:
+def make(study: Study, file: IO[bytes], *, with_texts: bool = False, private: bool = False) -> Snapshot:
     """Write the bundle of the newest snapshot. Raises BundleError."""
     snapshot = Snapshot.objects.newest(study)
     if snapshot is None:
         raise BundleError(no_scores(study))
-    read = opinions_of(snapshot)
+    read = opinions_of(snapshot).at()
     about_texts = text_opinions_of(snapshot)
     if read.mark != snapshot.data or about_texts is None:
         raise BundleError("The published scores are older than the data; refresh the study and try again.")
@@ -128,7 +128,7 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False) -> Snapshot
     if features := list(features_csv(study, inputs.numbers("text"))):
         writer.add(archive.FEATURES, features)
     if with_texts:
-        _add_texts(writer, study, inputs)
+        _add_texts(writer, study, inputs, private=private)
 
     def every(known: Payloads) -> Iterator[Table]:
         return tables(read, method_of(snapshot), known, sizes, right)
@@ -244,7 +244,8 @@ def _prompts(study: Study, inputs: Numbered) -> Iterator[bytes]:
 
 
 def prompt_digest(prompt: Prompt) -> str:
-    if not prompt.turns:
+    """Empty for an unknown text, and for a private one, which could be guessed by it."""
+    if not prompt.turns or prompt.is_private:
         return ""
     text = json.dumps([prompt.turns, prompt.input], ensure_ascii=False, separators=(",", ":"))
     return sha256(text.encode("utf-8", "surrogatepass"))
@@ -253,18 +254,19 @@ def prompt_digest(prompt: Prompt) -> str:
 def _completion_hashes(study: Study, inputs: Numbered) -> Iterator[bytes]:
     number, prompts = inputs.numbers("text"), inputs.numbers("prompt")
     yield lines_csv([("number", "prompt", "contestant", "sha256")])
-    fields = ("pk", "prompt", "contestant__name", "digest", "turns", "is_empty")
-    for pk, prompt, contestant, digest, turns, empty in (
+    fields = ("pk", "prompt", "contestant__name", "digest", "turns", "is_empty", "prompt__is_private")
+    for pk, prompt, contestant, digest, turns, empty, private in (
         _completions(study).values_list(*fields).iterator(AT_ONCE)
     ):
         if pk in number:  # what was added meanwhile is none of the snapshot's
-            known = digest if turns or empty else ""
+            known = digest if (turns or empty) and not private else ""
             yield lines_csv([(number[pk], prompts.get(prompt, ""), contestant or "", known)])
 
 
-def _add_texts(writer: Writer, study: Study, inputs: Numbered) -> None:
+def _add_texts(writer: Writer, study: Study, inputs: Numbered, *, private: bool) -> None:
     number, prompts = inputs.numbers("text"), inputs.numbers("prompt")
-    asked = Prompt.objects.filter(study=study).order_by("pk").values_list("pk", "turns", "input")
+    told = study.prompts.all() if private else study.prompts.filter(is_private=False)
+    asked = told.order_by("pk").values_list("pk", "turns", "input")
     writer.add(
         archive.PROMPT_TEXTS,
         (
@@ -273,7 +275,8 @@ def _add_texts(writer: Writer, study: Study, inputs: Numbered) -> None:
             if pk in prompts
         ),
     )
-    answered = _completions(study).values_list("pk", "turns").iterator(AT_ONCE)
+    answers = _completions(study).filter(prompt__in=told)
+    answered = answers.values_list("pk", "turns").iterator(AT_ONCE)
     writer.add(
         archive.COMPLETION_TEXTS,
         (_line({"number": number[pk], "turns": turns}) for pk, turns in answered if pk in number),

@@ -80,6 +80,13 @@ _OF_WORDS: Final[dict[str, int]] = {value or "": number for value, number in VAL
 _WORDS: Final = {number: word for word, number in _OF_WORDS.items()}
 
 
+def _wordings(questions: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """The texts of questions by id; empty for those of private prompts."""
+    found = Question.objects.filter(pk__in=list(questions)).order_by("pk")
+    for pk, text, private in found.values_list("pk", "text", "prompt__is_private"):
+        yield pk, "" if private else text
+
+
 def checks_files(study: Study, given: Checked, *, with_texts: bool = False) -> Files:
     answers = given.answers
     told = answers.value != NOT_ASKED
@@ -111,16 +118,16 @@ def checks_files(study: Study, given: Checked, *, with_texts: bool = False) -> F
         )
         for rater, text, contestant, asked, value, seconds in rows
     )
-    wording = dict(
-        Question.objects.filter(pk__in=[each.number for each in given.asked]).values_list("pk", "text")
-    )
+    wording = dict(_wordings(each.number for each in given.asked))
     facts = numbers.facts(study, given.raters)
     facts["requirements"] = [
         {
             "prompt": numbers.prompts[each.prompt],
             "labels": list(each.labels),
             **{name: getattr(each, name) for name in REQUIREMENT},
-            "sha256": sha256(wording[each.number].encode("utf-8", "surrogatepass")),
+            "sha256": sha256(wording[each.number].encode("utf-8", "surrogatepass"))
+            if wording[each.number]
+            else "",
             **({"text": wording[each.number]} if with_texts else {}),
         }
         for each in given.asked

@@ -19,6 +19,9 @@ class Command(ArenaCommand):
         parser.add_argument("study", metavar="STUDY", help="the study's slug")
         parser.add_argument("--out", required=True, metavar="FILE.zip", help="the archive to write")
         parser.add_argument(
+            "--private", action="store_true", help="with --with-texts, include prompts that visitors typed"
+        )
+        parser.add_argument(
             "--with-texts",
             action="store_true",
             help="include prompts and answers (check their licences), not only their digests",
@@ -27,11 +30,12 @@ class Command(ArenaCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study, out = study_named(options["study"]), Path(options["out"])
         texts = " with texts" if options["with_texts"] else ""
+        texts += ", private ones too" if texts and options["private"] else ""
         try:
             output.form_of(out, ("zip",))
             record(Kind.EXPORTED, None, f"Bundle{texts}.", study=study)
             with output.opened(out) as file:
-                snapshot = make(study, file, with_texts=options["with_texts"])
+                snapshot = make(study, file, with_texts=options["with_texts"], private=options["private"])
         except (BundleError, output.EndingError) as error:
             raise CommandError(str(error)) from error
         except OSError as error:

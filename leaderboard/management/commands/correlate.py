@@ -57,7 +57,7 @@ class Command(ArenaCommand):
         variant = choice(options, "variant", tuple(Variant)) if options["variant"] else ""
         study = study_named(options["study"])
         measure_missing(study)
-        known = bridges(study, opinions(study), score_rows(study))
+        known = bridges(study, opinions(study).at(), score_rows(study))
         wanted = (options["feature"], options["quality"], variant, options["source"], options["turn"])
         try:
             content = as_printed(study.slug, known, *wanted)

@@ -121,7 +121,7 @@ def _decision(study: Study, options: dict[str, Any]) -> Decision:
         )
         own, _ = opinions_chosen(study, judge or raters, options["category"])
         if judge:
-            read = opinions(study).about(options["category"])
+            read = opinions(study).at().about(options["category"])
             found, games, _ = anchored_difference(read, judge, first, second, method)
         else:
             found, games = difference_of(own, first, second, method)

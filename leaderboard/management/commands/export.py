@@ -54,6 +54,9 @@ class Command(ArenaCommand):
         )
         parser.add_argument("--method", metavar="elo|bradley-terry|davidson|ordinal", help=ranked)
         parser.add_argument(
+            "--private", action="store_true", help="with the texts of prompts that visitors typed"
+        )
+        parser.add_argument(
             "--conversational",
             action="store_true",
             default=None,
@@ -61,7 +64,7 @@ class Command(ArenaCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        what = choice(options, "what", _WHAT)
+        what, self._private = choice(options, "what", _WHAT), options["private"]
         forms, several = interchange.OTHERS.get(what, tuple(WRITERS)), what in (exports.ALL, GOLD)
         form = None if options["format"] is None else choice(options, "format", forms)
         setting = _setting(what, options)
@@ -69,7 +72,8 @@ class Command(ArenaCommand):
         try:
             out = Path(options["out"] or "/dev/stdout")
             form = (form or forms[0]) if several else output.form_of(out, forms, form)
-            record(Kind.EXPORTED, None, f"With --what {what} --format {form}.", study=study)
+            private = " --private" if self._private else ""
+            record(Kind.EXPORTED, None, f"With --what {what} --format {form}{private}.", study=study)
             if what == exports.ALL:
                 self._save_all(study, form, options["out"])
             elif what == GOLD:
@@ -77,7 +81,9 @@ class Command(ArenaCommand):
             elif what in interchange.VOTES:
                 self._write_votes(study, what, form, setting, options["out"])
             else:
-                pieces = _ready(study, lambda: exports.pieces(study, what, form, setting))
+                pieces = _ready(
+                    study, lambda: exports.pieces(study, what, form, setting, private=self._private)
+                )
                 self._write(pieces, form, options["out"])
         except (selection.ExportError, output.EndingError) as error:
             raise CommandError(str(error)) from error
@@ -85,11 +91,14 @@ class Command(ArenaCommand):
             raise CommandError(output.refusal(Path(options["out"] or "standard output"), error)) from error
         if what in ("comparisons", exports.ALL) and (note := exports.note_on_old_texts(study)):
             self.stderr.write(f"Note: {note}")
+        told = ("prompts", "completions", "comparisons", "scores", exports.ALL)
+        if what in told and not self._private and (note := exports.note_on_private(study)):
+            self.stderr.write(f"Note: {note} Include them with --private.")
         if exports.names_people(study, what):
             self.stderr.write("Note: raters have the names by which they sign in.")
 
     def _write_votes(self, study: Study, what: str, form: str, setting: dict[str, Any], out: str) -> None:
-        found = interchange.vote_file(study, what, form, setting)
+        found = interchange.vote_file(study, what, form, setting, private=self._private)
         self._write(found.pieces, form, out)
         self.stderr.write(
             f"{found.rows:,} row{'' if found.rows == 1 else 's'}, raters: {found.wanted.raters}."
@@ -104,10 +113,10 @@ class Command(ArenaCommand):
             raise CommandError("--what all writes several files. Name a folder or a .zip with --out.")
         if out.lower().endswith(".zip"):
             with output.opened(Path(out)) as file:
-                exports.pack(study, form, file)
+                exports.pack(study, form, file, private=self._private)
             self.stdout.write(out)
             return
-        for path in exports.save_everything(study, form, output.folder(Path(out))):
+        for path in exports.save_everything(study, form, output.folder(Path(out)), private=self._private):
             self.stdout.write(str(path))
 
     def _save_gold(self, study: Study, form: str, setting: dict[str, Any], out: str) -> None:

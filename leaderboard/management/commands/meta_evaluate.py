@@ -62,7 +62,7 @@ class Command(ArenaCommand):
         form = choice(options, "format", FORMATS)
         asked = _asked(options)
         study = study_named(options["study"])
-        read = opinions(study)
+        read = opinions(study).at()
         try:
             found = trust(Known.of(study, read, asked.gold), read, asked)
         except NothingToJudgeError as error:

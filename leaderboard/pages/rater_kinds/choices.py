@@ -8,13 +8,16 @@ from urllib.parse import parse_qsl, urlencode
 
 from leaderboard.models import Snapshot
 from leaderboard.pages.figure import MOST_ON_A_PHONE
-from leaderboard.pages.page import Page
+from leaderboard.pages.page import NoRatingsError, Page
 from leaderboard.pages.standings.sentences import ratings_given
 from leaderboard.pages.switches import Option, Switch
 from leaderboard.snapshots.canonical import Content
 from leaderboard.snapshots.settings import (
     ALL_CATEGORIES,
+    BOTH,
+    CURATED,
     DECLARED,
+    LIVE,
     Setting,
     UnknownSettingError,
     bands,
@@ -24,6 +27,7 @@ from leaderboard.snapshots.settings import (
     there,
     turn_words,
     turns,
+    visitor_words,
 )
 from leaderboard.snapshots.stored import Stored
 from leaderboard.snapshots.visible_lengths import OF_LENGTHS, WITHHELD, shows
@@ -74,6 +78,18 @@ def labels(snapshot: Snapshot) -> dict[str, str]:
     return {each["selector"]: each["label"] for each in snapshot.counts["raters"]}
 
 
+def shown(wanted: Mapping[str, str], snapshot: Snapshot) -> Snapshot:
+    """The snapshot with the counts of the prompts and votes asked for.
+
+    Raises UnknownSettingError, and NoRatingsError where there are no ratings of these.
+    """
+    setting = parse_for_all(wanted, snapshot.counts) if snapshot.counts["raters"] else Setting("")
+    found = snapshot.at(setting.prompts, setting.visitors)
+    if not found.counts["raters"]:
+        raise NoRatingsError(snapshot.study)
+    return found
+
+
 USUAL_LEVEL: Final = Setting("").level
 
 
@@ -86,18 +102,21 @@ class Reading:
     level: str = USUAL_LEVEL
     criterion: str = ""
     turn: str = ""
+    prompts: str = ""
+    visitors: str = ""
 
     @staticmethod
     def asked(wanted: Mapping[str, str], snapshot: Snapshot) -> dict[str, str]:
         """Raises UnknownSettingError."""
         setting = parse_for_all(wanted, snapshot.counts)
+        snapshot = snapshot.at(setting.prompts, setting.visitors)
         category = one_of(wanted, "category", snapshot.counts["categories"], "")
-        names = ("band", "level", "criterion", "turn")
+        names = ("band", "level", "criterion", "turn", "prompts", "visitors")
         return {"category": category, **{name: getattr(setting, name) for name in names}}
 
     @property
     def setting(self) -> Setting:
-        names = ("category", "band", "level", "criterion", "turn")
+        names = ("category", "band", "level", "criterion", "turn", "prompts", "visitors")
         return Setting("", **{name: getattr(self, name) for name in names})
 
     def parts(self) -> list[tuple[str, str]]:
@@ -109,6 +128,8 @@ class Reading:
             ("level", level),
             ("criterion", self.criterion),
             ("turn", self.turn),
+            ("prompts", self.prompts),
+            ("visitors", self.visitors),
         ]
 
     def query(self, **changes: Any) -> str:
@@ -136,7 +157,10 @@ class Reading:
     def words(self) -> str:
         rated = f"rating of {self.criterion}" if self.criterion else ""
         turn = turn_words(self.turn) if self.turn else ""
-        return "; ".join(filter(None, (self.category or "All categories", rated, turn, self.rare_words)))
+        which = {LIVE: "live prompts", CURATED: "curated prompts", BOTH: "curated and live prompts"}
+        shown = (which.get(self.prompts), visitor_words(self.setting))
+        said = (self.category or "All categories", *shown, rated, turn, self.rare_words)
+        return "; ".join(filter(None, said))
 
     def rare(self, snapshot: Snapshot, query: Callable[..., str]) -> list[Switch]:
         counts = snapshot.counts
@@ -165,6 +189,10 @@ class AboutRaters(Page):
     view: Reading
     stored: Stored = field(repr=False)
 
+    def __post_init__(self) -> None:
+        # So that whatever the page counts is counted of what its tables show.
+        object.__setattr__(self, "snapshot", self.snapshot.at(self.view.prompts, self.view.visitors))
+
     @cached_property
     def agreements(self) -> Mapping[str, Content]:
         """Agreement tables by selector."""
@@ -190,6 +218,17 @@ class AboutRaters(Page):
         named = [(name, name) for name in self.snapshot.counts["categories"]]
         values = [("", ALL_CATEGORIES), *named]
         return [choices("category", "Category", values, self.view.category, self.view.query)] if named else []
+
+    @property
+    def prompt_choices(self) -> list[Switch]:
+        """Which prompts and ratings are counted; none in a study without live prompts."""
+        setting, counts, query = self.view.setting, self.snapshot.counts, self.view.query
+        found = []
+        for declared in (DECLARED["prompts"], DECLARED["visitors"]):
+            values = [(each.value, each.text) for each in declared.choices(setting, counts)]
+            now = getattr(self.view, declared.field)
+            found += [choices(declared.field, declared.label, values, now, query)] if values else []
+        return found
 
     @property
     def rated_choices(self) -> list[Switch]:

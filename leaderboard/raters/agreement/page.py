@@ -14,7 +14,7 @@ from arena.models import Study
 from leaderboard.models import Snapshot
 from leaderboard.pages.dots import Axis
 from leaderboard.pages.format import number_range, signed
-from leaderboard.pages.page import NoRatingsError, Panel, step
+from leaderboard.pages.page import Panel, step
 from leaderboard.pages.rater_kinds.choices import (
     FEW_KINDS,
     PEOPLE,
@@ -23,6 +23,7 @@ from leaderboard.pages.rater_kinds.choices import (
     choices,
     listed,
     one_of,
+    shown,
 )
 from leaderboard.pages.rater_kinds.flags import flag_sentences
 from leaderboard.pages.switches import Switch
@@ -364,8 +365,7 @@ class AgreementPage(AboutRaters):
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> AgreementPage:
-    if not snapshot.counts["raters"]:
-        raise NoRatingsError(study)
+    snapshot = shown(request.GET, snapshot)
     view = View.of(request.GET, snapshot)
     found = find_about_raters(snapshot, view.setting, view.orders)
     return AgreementPage(

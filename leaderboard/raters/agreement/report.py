@@ -49,7 +49,7 @@ def report(study: Study, wanted: Mapping[str, str], method: Method) -> dict[str,
 
     ``wanted`` is as in the address of a page. Raises UnknownSettingError.
     """
-    read = opinions(study)
+    read = opinions(study).at()
     criteria = {name: read.by_criterion(rows) for name, rows in columns.criteria(study).items()}
     people = [each.selector for each in single_people(study, read)]
     setting = parse_for_two(wanted, counts(read, criteria) | {"people": people})

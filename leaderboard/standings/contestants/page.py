@@ -214,8 +214,10 @@ class ContestantPage(SettingPage):
         if index is None:
             return []
         newest = places(index, Question(contestants=(self.contestant.pk,)))[:SAMPLES].tolist()
-        prompts = Prompt.objects.only("turns", "external_id").in_bulk(index.prompt[newest].tolist())
-        return [self._sample(index, place, prompts[int(index.prompt[place])]) for place in newest]
+        published = Prompt.objects.filter(is_private=False).only("turns", "external_id")
+        prompts = published.in_bulk(index.prompt[newest].tolist())
+        found = ((place, prompts.get(int(index.prompt[place]))) for place in newest)
+        return [self._sample(index, place, prompt) for place, prompt in found if prompt]
 
     def _sample(self, index: Index, place: int, prompt: Prompt) -> Sample:
         authors = dict(zip("AB", (int(index.first[place]), int(index.second[place])), strict=True))
