@@ -17,11 +17,11 @@ from leaderboard.pages.rater_kinds.choices import (
     PEOPLE,
     AboutRaters,
     Reading,
+    at_switches,
     check_raters,
     choices,
     listed,
     one_of,
-    shown,
 )
 from leaderboard.pages.rater_kinds.flags import flag_sentences
 from leaderboard.pages.standings.sentences import ties_phrase
@@ -278,7 +278,7 @@ class RatersPage(AboutRaters):
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> RatersPage:
-    snapshot = shown(request.GET, snapshot)
+    snapshot = at_switches(request.GET, snapshot)
     view = View.of(request, snapshot)
     found = find_about_raters(snapshot, view.setting, view.standings)
     return RatersPage(

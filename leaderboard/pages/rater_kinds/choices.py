@@ -78,7 +78,7 @@ def labels(snapshot: Snapshot) -> dict[str, str]:
     return {each["selector"]: each["label"] for each in snapshot.counts["raters"]}
 
 
-def shown(wanted: Mapping[str, str], snapshot: Snapshot) -> Snapshot:
+def at_switches(wanted: Mapping[str, str], snapshot: Snapshot) -> Snapshot:
     """The snapshot with the counts of the prompts and votes asked for.
 
     Raises UnknownSettingError, and NoRatingsError where there are no ratings of these.

@@ -20,10 +20,10 @@ from leaderboard.pages.rater_kinds.choices import (
     PEOPLE,
     AboutRaters,
     Reading,
+    at_switches,
     choices,
     listed,
     one_of,
-    shown,
 )
 from leaderboard.pages.rater_kinds.flags import flag_sentences
 from leaderboard.pages.switches import Switch
@@ -365,7 +365,7 @@ class AgreementPage(AboutRaters):
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> AgreementPage:
-    snapshot = shown(request.GET, snapshot)
+    snapshot = at_switches(request.GET, snapshot)
     view = View.of(request.GET, snapshot)
     found = find_about_raters(snapshot, view.setting, view.orders)
     return AgreementPage(

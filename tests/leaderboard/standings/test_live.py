@@ -141,7 +141,8 @@ def test_agreement_on_live_prompts_is_that_of_live_prompts(client):
             break
     assert page.status_code == 200
     text = page.content.decode()
-    assert "Live" in text and "Visitors" in text
+    assert "Live" in text
+    assert "Visitors" in text
 
 
 def test_a_bot_moves_the_board_and_is_out_without_anonymous_votes():
