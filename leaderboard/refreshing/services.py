@@ -192,11 +192,37 @@ def _counts(study: Study, every: Opinions, read: Opinions, method: Method) -> di
 
 
 def _chosen(study: Study, read: Opinions) -> dict[str, Any]:
-    """How many comparisons can be chosen because of how pairs were drawn, or what is expected."""
-    return {
+    """How many comparisons can be chosen because of how pairs were drawn, or what is expected.
+
+    And of how many neither answer is acceptable, if there are any.
+    """
+    found = {
         "at_random": _by_raters(read, columns.at_random(study)),
         "expected": _by_raters(read, columns.expected(study)["id"]),
     }
+    neither = _neither(read, columns.neither(study))
+    return found | ({"neither": neither} if neither else {})
+
+
+def _neither(read: Opinions, ids: npt.NDArray[np.int64]) -> dict[str, Any]:
+    """By kind of raters how many of their comparisons accept neither answer, in all and by model."""
+    chosen = read.among_ids(ids)
+    kinds = {choice.selector: (chosen.by(choice.ids), read.by(choice.ids)) for choice in read.raters}
+    return {
+        selector: {"neither": len(some), "of": len(every), "models": _by_model(some, every)}
+        for selector, (some, every) in kinds.items()
+        if len(some)
+    }
+
+
+def _by_model(some: Opinions, every: Opinions) -> dict[str, list[int]]:
+    """By model, in how many of its comparisons neither answer was accepted, and how many it has."""
+    sizes = [
+        np.bincount(sides[sides >= 0], minlength=len(read.names))
+        for read in (some, every)
+        for sides in [np.concatenate([read.rows["first"], read.rows["second"]])]
+    ]
+    return {name: [int(n), int(of)] for name, n, of in zip(every.names, *sizes, strict=True) if of}
 
 
 def _apart(study: Study, every: Opinions) -> dict[str, Any]:

@@ -131,6 +131,12 @@ def at_random(study: Study) -> npt.NDArray[np.int64]:
     return np.sort(fetched(drawn.values_list("comparisons"), [("id", "i8")])["id"])
 
 
+def neither(study: Study) -> npt.NDArray[np.int64]:
+    """The ids of comparisons whose raters accept neither answer."""
+    found = Comparison.objects.filter(study=study, neither=True).order_by().values_list("pk")
+    return np.sort(fetched(found, [("id", "i8")])["id"])
+
+
 def _comparisons(study: Study, *, after: int) -> Rows:
     number = models.FloatField()
     asked = ~Q(status=Comparison.Status.IDENTICAL)

@@ -496,7 +496,7 @@ SETTINGS: Final = (
     ),
     Declaration(
         "visitors",
-        "Votes without an account",
+        "Ratings without an account",
         _visitors,
         read=_read_visitors,
         longest=7,
@@ -680,7 +680,7 @@ def words(setting: Setting, counts: Counts) -> str:
 
 
 def visitor_words(setting: Setting) -> str:
-    return "without anonymous votes" if setting.visitors else ""
+    return "without anonymous ratings" if setting.visitors else ""
 
 
 def method_words(setting: Setting, *, every: bool = False) -> list[str]:

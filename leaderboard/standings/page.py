@@ -294,6 +294,12 @@ class Board(SettingPage):
         return sentences.size(self.snapshot.counts, *by_kind, self.not_rated)
 
     @property
+    def neither(self) -> str:
+        """In how many ratings neither answer was acceptable; empty for none, and in a category."""
+        found = self.snapshot.counts.get("neither", {}).get(self.setting.raters)
+        return sentences.neither(found) if found and not self.setting.category else ""
+
+    @property
     def method_sentence(self) -> str:
         return sentences.method(self.setting, self.parameters, self.adjusted_for)
 

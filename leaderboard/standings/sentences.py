@@ -42,6 +42,14 @@ def _anonymous(found: Mapping[str, int]) -> str:
     return f"{found['ratings']:,} by {counted(found['raters'], 'visitor')} without an account"
 
 
+def neither(found: Mapping[str, Any]) -> str:
+    """In how many ratings neither answer was acceptable, in all and by model, the largest share first."""
+    shares = {name: n / of for name, (n, of) in found["models"].items() if n}
+    named = sorted(shares, key=lambda name: (-shares[name], name))
+    models = ", ".join("{} {:,} of {:,}".format(name, *found["models"][name]) for name in named)
+    return f"Neither answer was acceptable in {found['neither']:,} of {found['of']:,}: {models}."
+
+
 def method(setting: Setting, used: Mapping[str, Any], adjusted_for: str) -> str:
     """The method with its constants; ``adjusted_for``: what of answers it allows for, or empty."""
     numbers = {name: floatformat(used.get(name)) for name in ("k", "scale", "base", "init")}

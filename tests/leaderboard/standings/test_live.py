@@ -7,6 +7,7 @@ from leaderboard.models import Snapshot
 from leaderboard.refreshing import services
 from leaderboard.refreshing.computing import compute_next
 from leaderboard.snapshots.reading import opinions
+from leaderboard.standings.movers import movers
 from leaderboard.standings.page import Board
 from tests import factories
 from tests.leaderboard.rows import HandMade
@@ -71,7 +72,7 @@ def test_words_say_what_is_counted():
     assert live.board(prompts="both").size.startswith("2 models, 7 curated and live prompts, 7 ratings")
     without = live.board(prompts="live", visitors="without")
     assert without.size == "2 models, 3 live prompts, 1 rating by people, 3 by judges."
-    assert without.about_words == "live prompts, without anonymous votes"
+    assert without.about_words == "live prompts, without anonymous ratings"
     assert live.board().setting_words.startswith("People, all categories, curated prompts, ")
 
 
@@ -159,3 +160,41 @@ def test_a_bot_moves_the_board_and_is_out_without_anonymous_votes():
     while (board := Board.newest(live.study, {"raters": "people", "visitors": "without"})).pending:
         assert compute_next(live.study.pk)
     assert (places(board), board.content["games"]) == (["alpha", "beta"], 12)
+
+
+def test_neither_is_counted_by_model_and_is_no_tie_and_no_zero():
+    live = HandMade("alpha", "beta", "gamma", slug="bad", categories=("coding",) * 4)
+    live.rate("alpha", "beta", 1)
+    live.rate("alpha", "beta", 4, prompt=1, neither=True)
+    live.rate("alpha", "gamma", None, prompt=2, reason="neither", neither=True)
+    live.rate("beta", "gamma", 1, prompt=3)
+    services.refresh(live.study)
+    board = Board.newest(live.study, {"raters": "people"})
+    assert board.neither == (
+        "Neither answer was acceptable in 2 of 4: alpha 2 of 3, beta 1 of 3, gamma 1 of 2."
+    )
+    assert board.content["games"] == 3
+    assert board.content["unscored"] == 1
+
+
+def test_without_such_ratings_nothing_is_said_of_neither():
+    assert Both().board().neither == ""
+
+
+def test_the_visitor_whose_votes_move_the_board_most_comes_first():
+    live = HandMade("alpha", "beta", slug="moved", categories=())
+    about = {"study": live.study, "subset": LIVE_SUBSET, "category": ""}
+    live.prompts = [factories.make_prompt(**about) for _ in range(60)]
+    bot, other = factories.make_visitor(name="Visitor 1"), factories.make_visitor(name="Visitor 2")
+    for number in range(40):
+        live.rate("beta", "alpha", 1, prompt=number, rater=bot)
+    for number in range(40, 60):
+        live.rate("alpha", "beta", 1 if number % 2 else 8, prompt=number, rater=other)
+    first, second = movers(live.study)
+    assert (first.rater, first.votes, second.rater, second.votes) == (bot, 40, other, 20)
+    assert first.change < -200
+    assert abs(second.change or 0) < abs(first.change)
+
+
+def test_nobody_moves_an_empty_board():
+    assert movers(factories.make_study()) == []
