@@ -171,7 +171,7 @@ def test_neither_is_counted_by_model_and_is_no_tie_and_no_zero():
     services.refresh(live.study)
     board = Board.newest(live.study, {"raters": "people"})
     assert board.neither == (
-        "Neither answer was acceptable in 2 of 4: alpha 2 of 3, beta 1 of 3, gamma 1 of 2."
+        "Neither answer was acceptable in 2 of 4: alpha 2 of 3, gamma 1 of 2, beta 1 of 3."
     )
     assert board.content["games"] == 3
     assert board.content["unscored"] == 1
