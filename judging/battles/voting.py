@@ -81,6 +81,7 @@ def _vote(study: Study, battle: Battle, rating: int | None, neither: bool) -> Co
         rater=battle.rater,
         pair=pair,
         swapped=swapped,
+        turn=battle.turn if by_turn and battle.turn > 1 else 0,
         purpose=Purpose.CHOSEN if battle.is_chosen else Purpose.STUDY,
         is_random=battle.is_random,
         leased_until=now + lease_time(),

@@ -245,7 +245,9 @@ def test_a_conversation_goes_on_from_the_better_answer(
     vote(battle, rating, neither)
     battle.refresh_from_db()
     assert may_go_on(battle, battle.study.battle_rules)
+    assert Comparison.objects.get().turn == 0  # of one turn, which is all of it
     comparison = vote(second_turn(battle), 2, False)
+    assert comparison.turn == 2
     assert comparison.pair.prompt.external_id == f"{battle.public_id}.2"
     texts = [one.turns for one in comparison.pair.shown(comparison.swapped)]
     assert texts == [[before[0], "Two a."], [before[1], "Two b."]]
