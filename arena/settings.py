@@ -197,6 +197,7 @@ QUEUES = {
     "judging": WORKER_CONCURRENCY,
     "writing": WORKER_CONCURRENCY,
     "proposals": 2,
+    "labels": 2,
     "battles": 128,  # streams, which take no time of the processor while they wait
     "statistics": 2,
     "imports": 2,
@@ -207,6 +208,7 @@ DOORS = {
     "judging": "judging.runs.door.door",
     "writing": "judging.writing.services.door",
     "proposals": "judging.proposing.services.door",
+    "labels": "judging.battles.categories.door",
     "battles": "judging.battles.door.door",
 }
 CELERY_TASK_ROUTES = {

@@ -20,6 +20,7 @@ urlpatterns = [
     path("operate/", include("arena.studies.urls")),
     path("", include("judging.submissions.urls")),
     path("battle/", include("judging.battles.urls")),
+    path("", include("judging.battles.operating_urls")),
     path("judging/", include("judging.urls")),
     path("api/v1/", include("arena.api.urls")),
     path("admin/login/", admin_sign_in),

@@ -14,6 +14,7 @@ from judging.models import (
     Judge,
     JudgeCall,
     JudgeRun,
+    LabelCall,
     Price,
     ProposalCall,
     Purse,
@@ -78,6 +79,12 @@ look_up(
     "pk prompt judge model state proposed cost created_at",
     "state",
     related="judge__rater",
+)
+look_up(
+    LabelCall,
+    "pk prompt labelling model state category cost created_at",
+    "state",
+    related="labelling__study",
 )
 look_up(
     Purse,

@@ -6,7 +6,8 @@ from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 
 from arena.models import Rater
-from arena.models.signals import Received, answers_received
+from arena.models.signals import Received, answers_received, details_removed
+from judging.battles import removing
 from judging.models import Submission
 from judging.remote import services as remote_services
 
@@ -23,6 +24,12 @@ def keep_calls(answers: Sequence[Received], **_: Any) -> set[int]:
         for assignment, opinion, call in of_judges
         if assignment.pk in remote and remote_services.settle(assignment, opinion, call or {})
     }
+
+
+@receiver(details_removed, dispatch_uid="judging.remove_battles")
+def remove_battles(rater: Rater, by: Any = None, **_: Any) -> None:
+    """Remove what somebody typed in battles, with the answers and the votes."""
+    removing.remove_all(rater, by)
 
 
 @receiver(pre_delete, sender=User, dispatch_uid="judging.forget_contacts")

@@ -132,6 +132,7 @@ urlpatterns = [
             ("disagreements/<int:pair>/", "quality.settling", "settle", "operate-dispute"),
             ("error-tags/", "trust.tagging", "names", "operate-tags"),
             ("error-tags/<int:pair>/", "trust.tagging", "tag", "operate-tag"),
+            ("battles/watch/", "battles.page", "watch", "operate-battles-watch"),
             ("adversarial/", "adversarial.page", "adversarial", "operate-adversarial"),
             ("releases/", "releases.operating", "releases", "operate-releases"),
             ("releases/<int:number>/", "releases.operating", "correct", "operate-release"),

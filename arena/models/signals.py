@@ -26,6 +26,10 @@ answer_shown = Signal()
 """Asks whether pages show numbers that count an answer. Argument: assignment. A receiver returns a bool."""
 
 
+details_removed = Signal()
+"""INSIDE the transaction: a person's details are removed. Arguments: rater; by, an account or None."""
+
+
 class Received(NamedTuple):
     """A stored answer; of answers to several questions, the last. call: the record of the model call."""
 

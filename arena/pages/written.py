@@ -23,8 +23,9 @@ class LineField(forms.CharField):
 class LinesField(forms.CharField):
     """A list of short texts, one on each line, which readers can tell apart as they do names."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *, longest: int = LONGEST_LINE, **options: Any) -> None:
         super().__init__(**{"required": False, "widget": forms.Textarea({"rows": 5}), **options})
+        self._longest = longest
 
     def prepare_value(self, value: Any) -> Any:
         return "\n".join(str(one) for one in value) if isinstance(value, list) else value
@@ -39,9 +40,9 @@ class LinesField(forms.CharField):
         for number, line in enumerate(value, start=1):
             if why := why_not(line):
                 raise forms.ValidationError(f"Entry {number} {why}.")
-            if len(line) > LONGEST_LINE:
+            if len(line) > self._longest:
                 raise forms.ValidationError(
-                    f"Entry {number} has {len(line)} characters; the limit is {LONGEST_LINE}."
+                    f"Entry {number} has {len(line)} characters; the limit is {self._longest}."
                 )
             if is_taken(line, value[: number - 1]):
                 raise forms.ValidationError(f"“{line}” is listed twice.")

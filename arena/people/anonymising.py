@@ -37,6 +37,7 @@ from arena.models import (
     StudyEvent,
 )
 from arena.models.invariants import REMOVED
+from arena.models.signals import details_removed
 from arena.monitoring.redacting import in_texts
 from arena.pages.operating import show
 from arena.pages.permissions import OperatorRequest, Visitor, is_staff, operable, operator
@@ -91,6 +92,7 @@ def anonymise(rater: Rater, by: Visitor | None, *, keep_comments: bool = True) -
     locked.save(update_fields=["name", "slug", "user", "anonymised_at"])
     _forget_texts(locked, keep_comments=keep_comments)
     ApiToken.objects.filter(rater=locked).delete()
+    details_removed.send(sender=Rater, rater=locked, by=None if own else by)
     _forget_in_notes(studies, names)
     if user is not None:
         _forget_account(user, names)

@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import Field, Q, TextField
+from django.db.models import Field, Model, Q, TextField
 from django.template.defaultfilters import pluralize
+from django.utils.text import capfirst
 
 from arena.audit.recording import Kind, record
 from arena.models import Answer, Assignment, Contestant, Pair, Prompt, Score, Study
@@ -97,10 +98,16 @@ def store_row(
     row: Contestant | Prompt | Pair, study: Study, by: Visitor, names: Collection[str]
 ) -> list[str]:
     """Write these columns of a row on which published figures rest, as ``store`` does."""
-    found = _store(row, study, by, names)
+    found = store_rules(row, study, by, names)
     if found:
         announce([study])
     return found
+
+
+@transaction.atomic
+def store_rules(row: Model, study: Study, by: Visitor, names: Collection[str]) -> list[str]:
+    """Write these columns of a row on which no published figure rests, each change on record."""
+    return _store(row, study, by, names)
 
 
 @transaction.atomic
@@ -150,7 +157,9 @@ def _about(row: Any) -> str:
         return f"Pair {row.pk} of prompt {row.prompt}, "
     if isinstance(row, Study):
         return ""
-    return f"{'Model' if isinstance(row, Contestant) else 'Prompt'} {row}, "
+    if isinstance(row, Contestant | Prompt):
+        return f"{'Model' if isinstance(row, Contestant) else 'Prompt'} {row}, "
+    return f"{capfirst(row._meta.verbose_name_plural)}, "
 
 
 def _plain_lines(value: Any) -> Any:

@@ -138,18 +138,13 @@ def _mark(value: Any) -> str:
     return str(crc32(repr(value).encode()))
 
 
-class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Some settings of one study; only what was changed is written. ``done`` is said once it is.
+class SharedForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Columns of a row that several people change; only what was changed is written. ``done``: said then.
 
-    A setting that the page sent nothing for stays as it is: the page was opened before there was one.
+    A column that the page sent nothing for stays as it is: the page was opened before there was one.
     """
 
     done = "Saved."
-
-    class Meta:
-        model = Study
-        fields: Sequence[str] = ()
-        formfield_callback = field_of
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -157,29 +152,26 @@ class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
         for name, field in [*self.fields.items()]:
             if stored and field.widget.value_omitted_from_data(self.data, self.files, name) and self.is_bound:
                 del self.fields[name]
-            field.label, field.help_text = SETTINGS[name].label, field.help_text or SETTINGS[name].help
-            if conditions := SETTINGS[name].conditions:
-                field.widget.attrs["data-when"] = json.dumps(conditions)
         known = model_to_dict(self.instance, [*self.fields])
         self._stored = {name: _mark(value) for name, value in known.items()}
 
     @property
     def seen(self) -> str:
-        """Fingerprints of the settings as the page shows them, so that it undoes no change made since."""
+        """Fingerprints of the columns as the page shows them, so that it undoes no change made since."""
         if not self.instance.pk:
             return ""
         shown = self._stored | {name: self._opened[name] for name in self._left}
-        return " ".join(f"{name}:{shown[name]}" for name in self.fields)
+        return " ".join(f"{name}:{shown[name]}" for name in self.fields if name in shown)
 
     @cached_property
     def _opened(self) -> dict[str, str]:
         """Fingerprints of what was stored when the page was opened."""
         sent = (each.partition(":") for each in self.data.get("seen", "").split())
-        return {name: mark for name, _, mark in sent if name in self.fields}
+        return {name: mark for name, _, mark in sent if name in self._stored}
 
     @cached_property
     def _left(self) -> list[str]:
-        """The settings that somebody has changed since, and that this page leaves as it was opened."""
+        """The columns that somebody has changed since, and that this page leaves as it was opened."""
         since = [name for name, mark in self._opened.items() if mark != self._stored[name]]
         return [name for name in since if _mark(self.cleaned_data.get(name)) == self._opened[name]]
 
@@ -193,12 +185,32 @@ class SettingForm(forms.ModelForm):  # type: ignore[type-arg]
                 refuse(self, name, CHANGED_SINCE)
         for name in self._left:
             self.cleaned_data[name] = getattr(self.instance, name)
+        return super().clean()
+
+
+class SettingForm(SharedForm):
+    """Some settings of one study."""
+
+    class Meta:
+        model = Study
+        fields: Sequence[str] = ()
+        formfield_callback = field_of
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, field in self.fields.items():
+            field.label, field.help_text = SETTINGS[name].label, field.help_text or SETTINGS[name].help
+            if conditions := SETTINGS[name].conditions:
+                field.widget.attrs["data-when"] = json.dumps(conditions)
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
         wanted = copy(self.instance)
         for name, value in self.cleaned_data.items():
             setattr(wanted, name, value)
         for name, why in changes.problems(self.instance, wanted, self._meta.fields or ()):
             refuse(self, name, why)
-        return super().clean()
+        return cleaned
 
     def store(self, by: Visitor) -> bool:
         return bool(changes.store(self.instance, by, self.changed_data))

@@ -33,6 +33,12 @@ TABS: Final[dict[str, dict[str, str]]] = {
         "operate-tags": "Error tags",
         "operate-adversarial": "Adversarial pairs",
     },
+    "Battles": {
+        "operate-battles": "Settings",
+        "operate-battles-watch": "Watch",
+        "operate-battles-prompts": "Prompts",
+        "operate-battles-categories": "Categories",
+    },
     "Progress": {
         "operate-progress": "Overview",
         "operate-progress-pairs": "Pairs",

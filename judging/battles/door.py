@@ -111,6 +111,9 @@ class _Battles(Requests[BattleCall]):
 
     def keep(self, row: BattleCall, reply: Reply) -> None:
         stream = self._streams.get(row.pk) or Stream(row, GRACE)
+        if Battle.objects.filter(pk=row.battle_id, void=Battle.Void.REMOVED).exists():
+            row.raw_reply, row.messages = "", []
+            return
         row.text, row.error_kind = reply.text, stream.fault
         row.begun_at = row.begun_at or stream.begun_at
         if row.ends_early:  # where it was seen

@@ -12,7 +12,16 @@ from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
 from arena.monitoring.recorded import age, queue_metrics
-from judging.models import BattleCall, JudgeCall, JudgeRun, ProposalCall, Purse, RunAssignment, WritingCall
+from judging.models import (
+    BattleCall,
+    JudgeCall,
+    JudgeRun,
+    LabelCall,
+    ProposalCall,
+    Purse,
+    RunAssignment,
+    WritingCall,
+)
 from judging.models.requests import StandingRequest
 
 
@@ -44,6 +53,7 @@ def metrics() -> Iterator[Metric]:
 STANDING: Final[tuple[tuple[str, str, str, type[StandingRequest]], ...]] = (
     ("proposals", "arena_proposal_calls", "Requests for requirements", ProposalCall),
     ("writing", "arena_writing_calls", "Requests for answers", WritingCall),
+    ("labels", "arena_label_calls", "Requests for categories", LabelCall),
     ("battles", "arena_battle_calls", "Requests to models of battles", BattleCall),
 )
 
@@ -77,7 +87,7 @@ def _money() -> Iterator[Metric]:
         in_all[row["currency"]] += row["spent"]
         held[row["currency"]] += row["reserved"]
     # Without purses of their own, or with one that begins anew every day.
-    for kind in (ProposalCall, BattleCall):
+    for kind in (ProposalCall, LabelCall, BattleCall):
         calls = kind._default_manager.exclude(cost=None, reserved=0).order_by().values("currency")
         sums = calls.annotate(cost=Sum("cost", default=Decimal()), reserved=Sum("reserved"))
         for currency, cost, reservation in sums.values_list("currency", "cost", "reserved"):

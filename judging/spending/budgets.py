@@ -16,7 +16,7 @@ from judging.endpoints import costs
 from judging.judges.asked import AskedModel, all_asked_by
 from judging.judges.rights import WHOM_TO_ASK, NotAllowedError, check_may_ask, may_ask_models
 from judging.judges.services import JudgeError
-from judging.models import BattleCall, Judge, JudgeCall, JudgeRun, ProposalCall, Purse, TrialCall
+from judging.models import BattleCall, Judge, JudgeCall, JudgeRun, LabelCall, ProposalCall, Purse, TrialCall
 from judging.protocols.protocol import UnknownProtocolError
 from judging.spending.reservations import (
     ZERO,
@@ -293,6 +293,7 @@ def _around_others(purse: Purse, budget: Decimal, currency: str) -> Purse:
         rows.objects.filter(**({study: purse.study} if purse.study else {}))
         for rows, study in (
             (ProposalCall, "prompt__study"),
+            (LabelCall, "prompt__study"),
             (TrialCall, "study"),
             (BattleCall, "battle__study"),
         )

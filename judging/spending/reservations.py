@@ -28,6 +28,7 @@ from judging.models import (
     BattleCall,
     JudgeCall,
     JudgeRun,
+    LabelCall,
     PaidCall,
     Price,
     ProposalCall,
@@ -303,7 +304,8 @@ def reserved_within(purse: Purse) -> Decimal:
     if purse.battles_id:
         return total(BattleCall.objects.filter(LIVE, battle__study=purse.battles_id), "reserved")
     whose |= {"prompt__study": purse.study} if purse.study else {"prompt__study__purse": None}
-    return total(purse.inner.all(), "reserved") + total(ProposalCall.objects.filter(**whose), "reserved")
+    own = (kind._default_manager.filter(**whose) for kind in (ProposalCall, LabelCall))
+    return total(purse.inner.all(), "reserved") + sum((total(each, "reserved") for each in own), ZERO)
 
 
 def total(rows: QuerySet[Any], amount: str) -> Decimal:

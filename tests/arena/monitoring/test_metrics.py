@@ -89,7 +89,7 @@ def test_they_are_what_prometheus_reads(client: Any) -> None:
     services.refresh_if_stale(make_comparison().study)
     client.get("/")
     text = client.get("/metrics").content.decode()
-    assert text.count('arena_queue_depth{queue="') == 6
+    assert text.count('arena_queue_depth{queue="') == 7
     assert wrong_in(text) == []
     twice = "# HELP a_b Some.\n# TYPE a_b gauge\na_b 1\n"
     assert (wrong_in(twice), wrong_in(twice * 2)) == ([], ["a_b", ("a_b",)])
@@ -113,7 +113,7 @@ def test_they_take_few_queries(client: Any) -> None:
     with CaptureQueriesContext(connection) as queries:
         client.get("/metrics")
     # PostgreSQL is asked whether it answers on a connection of its own.
-    assert len([query for query in queries if query["sql"] != "SELECT 1"]) == 21
+    assert len([query for query in queries if query["sql"] != "SELECT 1"]) == 24
 
 
 def test_without_a_token_only_this_machine_reads_them(client: Any) -> None:
