@@ -12,4 +12,5 @@ urlpatterns = [
     path("<slug:slug>/end/", views.end, name="battle-end"),
     path("<slug:slug>/stop/", views.stop, name="battle-stop"),
     path("<slug:slug>/leave/", views.leave, name="battle-leave"),
+    path("<slug:slug>/remove/", views.remove, name="battle-remove"),
 ]

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from arena.models import Rater, Study
 from arena.pages.permissions import viewable, wants_json
-from judging.battles import page, starting, visitors, voting, work
+from judging.battles import page, removing, starting, visitors, voting, work
 from judging.battles.errors import BattleError
 from judging.battles.page import Shown
 from judging.models import Author, Battle, BattleRules
@@ -249,6 +249,14 @@ def stop(request: HttpRequest, slug: str) -> HttpResponse:
 def leave(request: HttpRequest, slug: str) -> HttpResponse:
     starting.leave(_own(request, _visit(request, slug)))
     return _done(request, slug)
+
+
+@require_POST
+@never_cache
+def remove(request: HttpRequest, slug: str) -> HttpResponse:
+    """Remove the visitor's own battle: its texts and its rating."""
+    removing.remove(_own(request, _visit(request, slug)))
+    return _done(request, slug, f"Removed. {removing.IN_RELEASES}")
 
 
 @require_POST

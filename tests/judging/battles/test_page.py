@@ -324,6 +324,21 @@ def test_stop_and_leave(client: Client, rules: BattleRules) -> None:
     begun(client)
 
 
+def test_a_visitor_has_a_battle_removed(client: Client, rules: BattleRules) -> None:
+    battle = begun(client)
+    answer(battle)
+    post(client, "vote", battle=battle.public_id, rating="2", turn="1")
+    assert post(Client(), "remove", battle=battle.public_id).status_code == 404
+    assert "Remove this battle" in client.get("/battle/sky/").content.decode()
+    assert post(client, "remove", battle=battle.public_id).status_code == 302
+    battle.refresh_from_db()
+    assert (battle.void, battle.turns) == ("removed", [""])
+    page = client.get("/battle/sky/").content.decode()
+    assert "Removed. A release that holds" in page
+    assert "Remove this battle" not in page
+    assert A not in page
+
+
 def test_a_further_question_is_asked_of_both(client: Client, rules: BattleRules) -> None:
     battle = begun(client)
     answer(battle)
