@@ -95,7 +95,7 @@ def is_complete(call: BattleCall) -> bool:
 
 def release(battle: Battle, calls: Sequence[BattleCall], now: datetime) -> None:
     """Note how much of both answers may be seen now; one that was stopped ends there."""
-    first, second = map(_side, calls)
+    first, second = (side_of(call, _length(call)) for call in calls)
     found = released_at(now.timestamp(), release_of(battle), (first, second))
     if found is None:
         return
@@ -119,9 +119,11 @@ def _moment(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def _side(call: BattleCall) -> Side:
+def side_of(call: BattleCall, length: int) -> Side:
+    """Return a side of a battle from its call, of which so many characters may be shown."""
     # What a process left that died before anybody saw it is asked for again.
-    return Side(0 if call.state == Asked.WAITING else _length(call), is_complete(call))
+    there = 0 if call.state == Asked.WAITING else length
+    return Side(there, is_complete(call), call.begun_at.timestamp() if call.begun_at else None)
 
 
 def _length(call: BattleCall) -> int:

@@ -11,8 +11,8 @@ from django.utils import timezone
 from arena.models import Comparison
 from arena.rules import scales
 from arena.rules.subsets import LIVE_SUBSET
-from judging.battles import release
-from judging.battles.advancing import is_complete, release_of
+from judging.battles.advancing import is_complete, release_of, side_of
+from judging.battles.release import released_at
 from judging.models import Battle, BattleCall, BattleRules
 
 State = Battle.State
@@ -84,11 +84,9 @@ def _position(battle: Battle, calls: Sequence[BattleCall], moment: datetime) -> 
     """Return how many characters of both answers can be seen: what was released, and has been since."""
     if not battle.is_open or len(calls) != len(BattleCall.Side):
         return battle.released
-    first, second = (
-        release.Side(0 if call.state == BattleCall.State.WAITING else len(call.shown), is_complete(call))
-        for call in sorted(calls, key=lambda each: each.side)
-    )
-    found = release.released_at(moment.timestamp(), release_of(battle), (first, second))
+    in_order = sorted(calls, key=lambda each: each.side)
+    first, second = (side_of(call, len(call.shown)) for call in in_order)
+    found = released_at(moment.timestamp(), release_of(battle), (first, second))
     return found.released if found else 0
 
 

@@ -149,7 +149,7 @@ class Battle(models.Model):
     )
     released_at = models.DateTimeField(null=True, blank=True)
     pace = models.FloatField(
-        null=True, blank=True, help_text="Characters a second, from when the first of both has ended."
+        null=True, blank=True, help_text="Characters a second, of each answer from released_at on."
     )
 
     voted_at = models.DateTimeField(null=True, blank=True)

@@ -14,6 +14,7 @@ from arena.rating.progress import progress_in
 from arena.rules.subsets import LIVE_SUBSET
 from judging.battles import showing
 from judging.battles.errors import BattleError
+from judging.battles.release import STOP
 from judging.battles.showing import may_go_on
 from judging.battles.voting import reveal, say_why, tell, vote
 from judging.models import Battle, BattleCall
@@ -294,9 +295,11 @@ def test_reasons_are_said_after_the_vote_of_each_answer() -> None:
 
 
 def test_release_never_passes_an_answer_that_is_still_written() -> None:
-    battle = early(A, "It is. So", released=5, pace=100.0, released_at=timezone.now() - timedelta(seconds=9))
+    """It waits for more at a round number, which tells nothing of whose sentence ends."""
+    nine_ago = timezone.now() - timedelta(seconds=9)
+    battle = early(A * 5, "It is. " * 10, released=5, pace=100.0, released_at=nine_ago)
     first, second = showing.turns(battle)[-1].sides
-    assert (len(first.text), len(second.text)) == (9, 9)
+    assert (len(first.text), len(second.text)) == (STOP, STOP)
     assert (first.is_complete, second.is_complete) == (False, False)
 
 
