@@ -39,6 +39,7 @@ from leaderboard.pages.page import Page, Panel, step
 from leaderboard.pages.rater_kinds.choices import choices, ending, one_of
 from leaderboard.pages.switches import Switch
 from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.settings import prompt_words
 from leaderboard.snapshots.stored import Stored
 from leaderboard.snapshots.visible_lengths import visible_lengths
 
@@ -90,6 +91,12 @@ class DataPage(Page):
         noun = LENGTHS[self.measure] if more != 1 else LENGTHS[self.measure].removesuffix("s")
         medians_said = f"(median {more:,.6g} {noun} against {less:,.6g})"
         return f"{names[0]} are about {about}as long as {names[1]} {medians_said}."
+
+    @property
+    def of_prompts(self) -> str:
+        """The kind of prompts whose pairs and ratings are counted; empty without live ones."""
+        kind = prompt_words(self.snapshot.counts)
+        return f" of {kind}" if kind else ""
 
     @property
     def unknown(self) -> int:
@@ -184,7 +191,8 @@ class DataPage(Page):
             yield self.make_panel(
                 "coverage",
                 "How often pairs were rated",
-                f"How many of the {counted(content['pairs'], 'pair')} have 0, 1, 2 or more ratings."
+                f"How many of the {counted(content['pairs'], 'pair')}{self.of_prompts} have 0, 1, 2 or more "
+                "ratings."
                 + (f" The figure shows the first {MOST_SERIES} raters, the table all." if crowded else ""),
                 coverage_table(content),
                 draw=lambda: coverage_bars(content),

@@ -39,7 +39,7 @@ from arena.rating.assignments import adjudications
 from arena.rules.subsets import NO_PROMPT_SUBSET
 from arena.rules.verdicts import NEITHER
 from leaderboard.files import published
-from leaderboard.files.selection import ExportError, Selection, check_form, rater_names
+from leaderboard.files.selection import ExportError, Selection, check_form, rater_names, usual_prompts
 from leaderboard.terminal.prompt_labels import prompt_label
 
 NO_SIDE: Final = "the middle of the scale, which takes no side with ties off"
@@ -235,9 +235,7 @@ def _labels(study: Study, wanted: Selection) -> dict[int, Consensus]:
 def labelled(study: Study, wanted: Selection) -> Iterator[dict[str, Any]]:
     """Each pair that the raters rated or somebody settled, with its consensus and whether it is simulated."""
     columns = ("pair", "rater", "rating", "points", "swapped")
-    decided = adjudications(study).order_by("pk")
-    if wanted.category:
-        decided = decided.filter(pair__prompt__category=wanted.category)
+    decided = adjudications(study).filter(wanted.about("pair__prompt")).order_by("pk")
     settled = {pair: PairRating(*said) for pair, *said in decided.values_list(*columns)}
     scored = wanted.comparisons(study).filter(status="scored").order_by("pair", "pk")
     rated = groupby(scored.values_list(*columns).iterator(CHUNK), key=itemgetter(0))
@@ -325,6 +323,7 @@ class VoteFile:
             "raters": self.wanted.raters,
             "ties": "on" if self.wanted.ties else "off",
             "category": self.wanted.category or None,
+            **({"prompts": self.wanted.prompts} if self.wanted.prompts else {}),
             "rows": self.rows,
             "left_out": dict(sorted((+self.left_out).items())),  # without zeros
         }
@@ -338,7 +337,8 @@ def vote_file(
     _check(what, form)
     # Votes tell who gave them in every row; a ranking or a preference mixes nobody unless asked to.
     whose = {"raters": PEOPLE} if what == CONSENSUS.name else {}
-    wanted = Selection.read(study, {**asked, **whose}, everybody=what == "arena")
+    kind = {"prompts": usual_prompts(study)} if what == "evalica" else {}  # games of the leaderboard
+    wanted = Selection.read(study, {**kind, **asked, **whose}, everybody=what == "arena")
     wanted = replace(wanted, private=private)
     found = VoteFile(what, wanted, iter(()))
 

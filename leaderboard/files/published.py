@@ -22,7 +22,7 @@ LEADERBOARD: Final = Table(
         **dict.fromkeys(("category", "contestant"), Type.TEXT),
         **dict.fromkeys(("rating", "rating_q025", "rating_q975"), Type.NUMBER),
         **dict.fromkeys(("n", "rank", "rank_ub"), Type.INTEGER),
-        **dict.fromkeys(("method", "ties_mode", "raters", "rater_kind", "methodology"), Type.TEXT),
+        **dict.fromkeys(("method", "ties_mode", "raters", "rater_kind", "prompts", "methodology"), Type.TEXT),
         "simulated": Type.FLAG,
     },
     complete=True,
@@ -56,9 +56,11 @@ def leaderboard(study: Study, asked: Mapping[str, str]) -> tuple[Snapshot, dict[
         raise ExportError(f'The study "{study.slug}" has no ratings for this setting.')
     listed = snapshot.counts["raters"]
     simulated = study.simulated or any(one["simulated"] for one in listed if one["selector"] == chosen.raters)
+    shown = snapshot.counts.get("prompts_shown")
+    kind = {"prompts": shown} if shown else {}
     return snapshot, {
         key_of(category, contents): {
-            row["contestant"]: _entry(row, content, chosen) | {"simulated": simulated}
+            row["contestant"]: _entry(row, content, chosen) | kind | {"simulated": simulated}
             for row in content["standings"]
             if row["rating"] is not None
         }

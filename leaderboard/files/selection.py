@@ -4,14 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.db.models import Q
+
 from arena.data import export
 from arena.files import writing
 from arena.models import Comparison, Rater, Study
 from arena.models.querysets import ComparisonQuerySet, SelectorError
 from arena.people.rater_data import pseudonym
+from arena.rules.subsets import LIVE_SUBSET
 from judging.models import Judge
 from leaderboard.models import Snapshot
-from leaderboard.snapshots.settings import DECLARED
+from leaderboard.snapshots.prompt_kinds import of_kind
+from leaderboard.snapshots.settings import BOTH, DECLARED, PROMPT_KINDS
 
 
 class ExportError(Exception):
@@ -30,7 +34,8 @@ class Selection:
     """Comparisons of some raters on the prompts of a category, or of all.
 
     ``ties``: whether the tie band of a scale is a tie, and not only its exact middle. ``conversational``:
-    texts as lists of messages. ``private``: with the texts of private prompts.
+    texts as lists of messages. ``private``: with the texts of private prompts. ``prompts``: the kind of
+    prompts, or both; empty in a study without live ones.
     """
 
     raters: str
@@ -38,6 +43,7 @@ class Selection:
     category: str = ""
     conversational: bool = False
     private: bool = False
+    prompts: str = ""
 
     @classmethod
     def read(cls, study: Study, asked: Mapping[str, Any], *, everybody: bool = False) -> "Selection":
@@ -53,7 +59,8 @@ class Selection:
             EVERYBODY if everybody else usual_raters(Snapshot.objects.newest(study))[0]
         )
         conversational = str(asked.get("conversational") or "").lower() in ("1", "on", "true", "yes")
-        found = cls(raters, ties == "on", category, conversational)
+        prompts = _prompts(study, asked.get("prompts") or BOTH)
+        found = cls(raters, ties == "on", category, conversational, prompts=prompts)
         found.rater_ids(study)
         return found
 
@@ -71,13 +78,30 @@ class Selection:
 
         Of everybody those of ``panels`` only if asked for: they repeat what their judges say.
         """
-        found = Comparison.objects.counted(study).order_by("pk")
+        found = Comparison.objects.counted(study).filter(self.about("pair__prompt")).order_by("pk")
         raters = self.rater_ids(study)
         if raters is not None:
             found = found.filter(rater__in=raters)
         elif not panels:
             found = found.independent()
-        return found.filter(pair__prompt__category=self.category) if self.category else found
+        return found
+
+    def about(self, prompt: str) -> Q:
+        """The rows whose ``prompt`` (a path of fields) is chosen."""
+        kind = of_kind(self.prompts, prompt)
+        return kind & Q(**{f"{prompt}__category": self.category}) if self.category else kind
+
+
+def _prompts(study: Study, asked: str) -> str:
+    if asked not in PROMPT_KINDS:
+        raise ExportError(f'prompts is "{asked}"; it must be curated, live or both.')
+    return asked if study.prompts.filter(subset=LIVE_SUBSET).exists() else ""
+
+
+def usual_prompts(study: Study) -> str:
+    """The kind of prompts that the leaderboard shows first."""
+    snapshot = Snapshot.objects.newest(study)
+    return str(snapshot.counts.get("prompts_shown", BOTH)) if snapshot else BOTH
 
 
 def usual_raters(snapshot: Snapshot | None) -> tuple[str, str]:

@@ -112,7 +112,7 @@ class SettingPage(Page):
         adjusted = f"adjusted for {adjusted_words(self.setting.adjust)}" if self.setting.adjust else ""
         pairs = RANDOM_PAIRS if self.setting.pairs else ""
         expected = EXPECTED_RATINGS if self.setting.ratings else ""
-        which = (prompt_words(self.snapshot.counts), visitor_words(self.setting))
+        which = (prompt_words(self.snapshot.counts), visitor_words(self.setting.visitors))
         said = (category, *which, criterion, turn, models, expected, pairs, adjusted)
         return ", ".join(filter(None, said))
 

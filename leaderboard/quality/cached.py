@@ -4,7 +4,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
-from arena.models import Comparison, Study
+from arena.models import Comparison, Rater, Study
 from leaderboard.quality.disagreements import Disputes, disputes
 from leaderboard.quality.measures import Compared, compare, votes
 
@@ -33,7 +33,8 @@ def _mark(study: Study) -> Mark:
 
 @lru_cache(maxsize=IN_MEMORY)
 def _compared(study: Study, mark: Mark) -> Compared:
-    return compare(votes(study))
+    visitors = Rater.objects.in_study(study).filter(is_visitor=True)
+    return compare(votes(study), visitors.values_list("pk", flat=True))
 
 
 @lru_cache(maxsize=IN_MEMORY)

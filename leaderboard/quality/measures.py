@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -157,15 +157,18 @@ class Figures:
 
 @dataclass(frozen=True)
 class Compared:
-    """Figures by the id of the rater, and of everybody who is not left out."""
+    """Figures by the id of the rater, of everybody who is not left out, and of the visitors among these."""
 
     raters: dict[int, Figures]
     everybody: Figures
+    visitors: Figures
 
 
-def compare(votes: Votes) -> Compared:
-    prepared = _Prepared.of(votes)
-    kept = _figures(prepared.only(votes.rows["kept"]), None)
+def compare(votes: Votes, visitors: Collection[int] = ()) -> Compared:
+    """Compare raters with each other; ``visitors`` are the ids of those without an account."""
+    prepared, is_kept = _Prepared.of(votes), votes.rows["kept"]
+    kept = _figures(prepared.only(is_kept), None)
+    visiting = _figures(prepared.only(is_kept & np.isin(votes.rows["rater"], list(visitors))), None)
     order = np.argsort(votes.rows["rater"], kind="stable")
     raters, start = np.unique(votes.rows["rater"][order], return_index=True)
     parts = np.split(order, start[1:]) if len(raters) else []
@@ -173,7 +176,7 @@ def compare(votes: Votes) -> Compared:
         int(pk): _figures(prepared.only(part), prepared.outliers.get(int(pk)))
         for pk, part in zip(raters, parts, strict=True)
     }
-    return Compared(found, kept)
+    return Compared(found, kept, visiting)
 
 
 def of_parts(votes: Votes, *parts: npt.NDArray[np.bool_]) -> list[Figures]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from operator import itemgetter
 from statistics import median
 from typing import Any, Final
@@ -23,6 +24,7 @@ from arena.pages.permissions import OperatorRequest, operator
 from arena.people import members
 from arena.people.rater_data import pseudonym
 from arena.rules import scales
+from leaderboard.pages.format import counted
 from leaderboard.pages.table import DataTable
 from leaderboard.quality import cached
 from leaderboard.quality.measures import (
@@ -155,9 +157,26 @@ class Table:
     def everybody(self) -> Figures:
         return self.compared.everybody
 
+    @cached_property
+    def visitors(self) -> list[Line]:
+        """Those without an account; the page names the ones with warnings and sums up all."""
+        return [line for line in self.lines if line.rater.is_visitor]
+
+    @property
+    def visitors_named(self) -> str:
+        """How many visitors there are, as the heading of their row; empty for none."""
+        number = len(self.visitors)
+        return f"{counted(number, 'visitor')} without an account" if number else ""
+
+    @property
+    def visitors_warned(self) -> str:
+        warned = sum(bool(line.remarks) for line in self.visitors)
+        return f"{warned:,} with warnings" if warned else ""
+
     def ordered(self, sort: str, *, descending: bool) -> list[Line]:
-        """Lines without a number come last either way."""
-        by_name = sorted(self.lines, key=lambda line: (line.rater.name.casefold(), line.rater.pk))
+        """Lines of those whom the page names. Lines without a number come last either way."""
+        named = [line for line in self.lines if line.remarks or not line.rater.is_visitor]
+        by_name = sorted(named, key=lambda line: (line.rater.name.casefold(), line.rater.pk))
         if sort == NAME:
             return by_name[::-1] if descending else by_name
         number = {line.rater.pk: _number(line, sort) for line in by_name}
@@ -216,6 +235,7 @@ def table(request: OperatorRequest) -> HttpResponse:
         "query": "&" + urlencode({"sort": sort, "order": order}),
         "headings": [_heading(name, sort, descending=descending) for name in SORTS],
         "everybody": labelled(found.everybody),
+        "visitors": labelled(found.compared.visitors),
         "texts": texts,
     }
     return render(request, "leaderboard/quality/raters.html", context)

@@ -1,7 +1,7 @@
 """The page of one kind of raters: people, a judge or a group."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from leaderboard.pages.page import Panel
 from leaderboard.pages.rater_kinds.choices import AboutRaters, Reading, check_raters, ending, labels, listed
 from leaderboard.pages.rater_kinds.flags import flag_sentences
 from leaderboard.pages.rater_kinds.judge_facts import JudgeFacts, judge_facts
-from leaderboard.pages.switches import Switch
+from leaderboard.pages.switches import Option, Switch
 from leaderboard.pages.wording import with_intervals
 from leaderboard.raters.agreement.table import UNMIRRORED, between, kappa_table, within_table
 from leaderboard.raters.bias.figure import length_effect, mirrored_histogram
@@ -31,7 +31,7 @@ from leaderboard.raters.panels import scores_panel, without_bias
 from leaderboard.raters.table import Kind, RaterFigure, summary
 from leaderboard.raters.verdict import of_one
 from leaderboard.snapshots.contents import find
-from leaderboard.snapshots.settings import Scope
+from leaderboard.snapshots.settings import Scope, counts_at
 
 MEASURES = {"words": "words", "unique_words": "different words"}
 
@@ -136,6 +136,18 @@ class RaterPage(AboutRaters):
         return [panel for panel in self.panels if not panel.has_figure]
 
     @property
+    def prompt_choices(self) -> list[Switch]:
+        """Those of which the rater has any."""
+        every = super().prompt_choices
+        own = {each.field: [one for one in each.options if self._is_in(each.field, one)] for each in every}
+        return [replace(each, options=tuple(own[each.field])) for each in every if len(own[each.field]) > 1]
+
+    def _is_in(self, name: str, option: Option) -> bool:
+        shown = {"prompts": self.view.prompts, "visitors": self.view.visitors, name: option.value}
+        found = counts_at(self.snapshot.counts, **shown)
+        return self.selector in [entry["selector"] for entry in found["raters"]]
+
+    @property
     def switches(self) -> list[Switch]:
         return [*self.prompt_choices, *self.rated_choices, *self.category_choices]
 
@@ -218,8 +230,8 @@ class RaterPage(AboutRaters):
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> RaterPage:
     """Raises UnknownSettingError where the study has no such kind."""
     selector = place["selector"]
-    check_raters([selector], list(labels(snapshot)))
     view = Reading(**Reading.asked(request.GET, snapshot))
+    check_raters([selector], list(labels(snapshot.at(view.prompts, view.visitors))))
     found = find(snapshot, view.setting, Scope.RATERS)
     return RaterPage(
         study=study,

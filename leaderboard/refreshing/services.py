@@ -166,7 +166,9 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[Table], publicati
         )
         due = _open(snapshot, read, method, known, started, due)
         index = making.pool.submit(stored.packing(study, every.rows, every.people))
-        made = list(making.tables(texts(study), right, partial(holds_standings, snapshot.counts)))
+        made = list(
+            making.tables(texts(study, every.usual_prompts), right, partial(holds_standings, snapshot.counts))
+        )
         packed = index.result()
     if right is not None and not study.is_closed:
         made.append(known_table(right, read, TrustSetting("", sealed=SEALED), method))

@@ -109,11 +109,16 @@ class Opinions:
         marked = [self.provisional] if self.provisional else []
         return digest([self.names, self.kinds, self.categories, self.names_prompts, *marked], *columns)
 
+    @property
+    def usual_prompts(self) -> str:
+        """The kind of prompts that is counted unless another is asked for; empty without live ones."""
+        return self.apart.kinds[0] if self.apart else ""
+
     def at(self, prompts: str = "", visitors: str = "") -> Opinions:
         """The opinions on a kind of prompts, the usual one or both, with or without anonymous votes."""
         if self.apart is None:
             return self
-        kind = prompts or self.apart.kinds[0]
+        kind = prompts or self.usual_prompts
         found = self if kind == BOTH else self._on(kind, self.apart)
         if visitors:
             found = found._only(~np.isin(found.rows["rater"], list(self.apart.visitors)))

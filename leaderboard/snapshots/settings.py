@@ -82,6 +82,8 @@ OF_TRUST: Final[Mapping[str, tuple[str, ...]]] = {
 CURATED, LIVE, BOTH = "curated", "live", "both"
 """Values of ``prompts``: of the operators, typed by visitors in battles, or all."""
 
+PROMPT_KINDS: Final = (CURATED, LIVE, BOTH)
+
 WITHOUT: Final = "without"
 """Value of ``visitors`` that leaves out those who have no account."""
 
@@ -451,7 +453,7 @@ def _prompts(setting: Setting, counts: Counts) -> list[Choice]:
 
 
 def _read_prompts(value: str, setting: Setting, counts: Counts) -> str:
-    found, kinds = one_of("prompts", value, ("", CURATED, LIVE, BOTH)), counts.get("prompt_kinds", (CURATED,))
+    found, kinds = one_of("prompts", value, ("", *PROMPT_KINDS)), counts.get("prompt_kinds", (CURATED,))
     if found in (CURATED, LIVE) and found not in kinds:
         raise UnknownSettingError(f"This study has no ratings of {found} prompts.")
     return "" if found == kinds[0] or len(kinds) < 2 else found
@@ -673,14 +675,14 @@ def words(setting: Setting, counts: Counts) -> str:
     counts = counts_at(counts, setting.prompts, setting.visitors)
     without = left_out(setting.category, counts["categories"])
     category = f"all categories but {without}" if without else setting.category or "all categories"
-    which = filter(None, (prompt_words(counts), visitor_words(setting)))
+    which = filter(None, (prompt_words(counts), visitor_words(setting.visitors)))
     return ", ".join(
         [choice_of(counts, setting.raters)["label"], category, *which, *method_words(setting, every=True)]
     )
 
 
-def visitor_words(setting: Setting) -> str:
-    return "without anonymous ratings" if setting.visitors else ""
+def visitor_words(visitors: str) -> str:
+    return "without anonymous ratings" if visitors else ""
 
 
 def method_words(setting: Setting, *, every: bool = False) -> list[str]:

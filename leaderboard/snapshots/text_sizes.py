@@ -18,6 +18,7 @@ from arena.rules.subsets import TRAINING_SUBSET
 from leaderboard.models import TextMeasure
 from leaderboard.snapshots import copying, kept
 from leaderboard.snapshots.canonical import FORM
+from leaderboard.snapshots.prompt_kinds import of_kind
 from leaderboard.stats.style import VERSION, size_of, spaced_words, tokenizer_name
 
 FloatArray = npt.NDArray[np.float64]
@@ -91,7 +92,8 @@ def measure_missing(study: Study) -> int:
     return sum(len(_store({digest: turns for digest, turns in rows if turns})) for rows in batches)
 
 
-def texts(study: Study) -> Texts:
+def texts(study: Study, kind: str = "") -> Texts:
+    """The sizes of all texts; ``pairs`` are counted of a kind of prompts, or of all."""
     # Sorted here: databases order text differently.
     players = sorted(Contestant.objects.filter(study=study), key=lambda each: (each.name, each.pk))
     origin = _origin(study, players)
@@ -101,6 +103,7 @@ def texts(study: Study) -> Texts:
         if len(arrays["completion"]) >= WORTH_KEEPING:
             kept.store(study, KEPT, arrays, origin)
     category, subset = (tuple(arrays.pop(name).tolist()) for name in ("category", "subset"))
+    pairs = Pair.objects.filter(of_kind(kind, "prompt"), prompt__study=study)
     asked_of, kinds = _requirements(study, arrays.pop("ids"))
     return Texts(
         tokenizer=tokenizer_name(),
@@ -109,7 +112,7 @@ def texts(study: Study) -> Texts:
         subset=subset,
         asked_of=asked_of,
         kinds=kinds,
-        pairs=Pair.objects.filter(prompt__study=study).exclude(prompt__subset=TRAINING_SUBSET).count(),
+        pairs=pairs.exclude(prompt__subset=TRAINING_SUBSET).count(),
         **arrays,
     )
 

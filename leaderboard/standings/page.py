@@ -226,6 +226,7 @@ class Board(SettingPage):
             "raters": self.setting.raters,
             "category": self.setting.category or None,
             "criterion": self.setting.criterion or None,
+            **{"prompts": None, "visitors": None, **self.shown_apart},
             "simulated": self.simulated,
             "snapshot_at": self.snapshot.created_at,
             "watermark": self.snapshot.watermark,

@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from arena.models import Rater, Study
 from arena.models.querysets import SelectorError
 from leaderboard.snapshots.reading import Opinions, opinions
-from leaderboard.snapshots.settings import DECLARED
+from leaderboard.snapshots.settings import CURATED, DECLARED, LIVE
 from leaderboard.stats.checks import ParameterError, StatsError
 from leaderboard.stats.choices import INTERVALS, RATER_EFFECTS
 from leaderboard.stats.elo import EloParameters
@@ -201,14 +201,19 @@ def study_named(slug: str) -> Study:
     return study
 
 
-def opinions_chosen(study: Study, raters: str, category: str) -> tuple[Opinions, About]:
+def opinions_chosen(
+    study: Study, raters: str, category: str, prompts: str = "", visitors: str = ""
+) -> tuple[Opinions, About]:
     try:
         ids = list(Rater.objects.selected(study, raters).values_list("pk", flat=True))
     except SelectorError as error:
         known = ", ".join(choice.selector for choice in opinions(study).at().raters)
         hint = f" The raters are: {known}." if known else ""
         raise CommandError(f"{str(error)[0].upper()}{str(error)[1:]}.{hint}") from error
-    read = opinions(study).at()
+    every = opinions(study)
+    if prompts in (CURATED, LIVE) and prompts not in (every.apart.kinds if every.apart else (CURATED,)):
+        raise CommandError(f'Study "{study.slug}" has no ratings of {prompts} prompts.')
+    read = every.at(prompts, visitors)
     if category and category not in read.categories:
         named = ", ".join(name for name in read.categories if name)
         hint = f"Its categories are: {named}" if named else "It has none"
@@ -216,4 +221,5 @@ def opinions_chosen(study: Study, raters: str, category: str) -> tuple[Opinions,
     choice = next((choice for choice in read.raters if choice.selector == raters), None)
     label, simulated = (choice.label, choice.simulated) if choice else (raters, False)
     chosen = read.by(ids).about(category)
-    return chosen, About(study.slug, raters, label, category, simulated, chosen.not_used)
+    which = (prompts or every.usual_prompts, visitors) if every.apart else ()
+    return chosen, About(study.slug, raters, label, category, simulated, chosen.not_used, *which)

@@ -17,6 +17,7 @@ from leaderboard.pages.standings.sentences import (
     ties_phrase,
 )
 from leaderboard.snapshots.method_names import METHOD_NAMES
+from leaderboard.snapshots.settings import prompt_words, visitor_words
 from leaderboard.stats.ranking import Standings
 from leaderboard.stats.ranking_rows import Standing
 
@@ -36,12 +37,16 @@ class About:
     category: str
     simulated: bool
     not_used: Mapping[str, int] = field(default_factory=dict)
+    prompts: str = ""
+    visitors: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "study": self.study,
             "raters": self.raters,
             "category": self.category or None,
+            **({"prompts": self.prompts} if self.prompts else {}),
+            **({"visitors": self.visitors} if self.visitors else {}),
             "simulated": self.simulated,
             "not_used": dict(self.not_used),
         }
@@ -49,7 +54,9 @@ class About:
     def line(self) -> str:
         where = f"category {self.category}" if self.category else "all categories"
         note = " Simulated ratings." if self.simulated else ""
-        return printable(f"{self.study}: {self.label}, {where}.{note}")
+        which = (prompt_words({"prompts_shown": self.prompts}), visitor_words(self.visitors))
+        said = ", ".join(filter(None, (self.label, where, *which)))
+        return printable(f"{self.study}: {said}.{note}")
 
 
 def standings_json(standings: Standings, about: About | None = None) -> str:

@@ -8,6 +8,7 @@ from urllib.parse import urljoin
 
 import pytest
 from django.test import Client
+from django.urls import Resolver404, resolve
 from django.utils import timezone
 
 from arena.api.auth import issue_token
@@ -26,7 +27,6 @@ pytestmark = pytest.mark.django_db
 
 SECRET = "xyzzy"
 LINK = re.compile(r'(?:href|src|action|data-figure)="([^"]+)"')
-MOST = 1500
 
 
 class Live(HandMade):
@@ -68,10 +68,20 @@ def unpacked(body):
         return b"".join(archive.read(name) for name in archive.namelist())
 
 
+def parts(address):
+    """The page without a query, and each of its switches: once one was seen, others show nothing new."""
+    path, _, query = address.partition("?")
+    try:
+        view = resolve(path).view_name
+    except Resolver404:
+        view = path
+    return {(view, part) for part in query.split("&")} if query else {path}
+
+
 def crawl(client, starts):
-    """Every address that can be reached from the first ones, with what it answers."""
-    waiting, known = list(starts), set(starts)
-    while waiting and len(known) < MOST:
+    """What the pages that can be reached from the first ones answer, at each value of each switch."""
+    waiting, known = list(starts), set().union(*map(parts, starts))
+    while waiting:
         address = waiting.pop(0)
         reply = client.get(address, follow=True)
         if "Retry-After" in reply.headers and compute_next(1):
@@ -83,8 +93,8 @@ def crawl(client, starts):
         for link in LINK.findall(body.decode()):
             inside = urljoin(address, link.replace("&amp;", "&")).partition("#")[0]
             ours = inside.startswith("/") and not inside.startswith(("/static/", "/account/"))
-            if ours and inside not in known:
-                known.add(inside)
+            if ours and not parts(inside) <= known:
+                known |= parts(inside)
                 waiting.append(inside)
 
 

@@ -35,12 +35,14 @@ from leaderboard.snapshots.canonical import Table
 from leaderboard.snapshots.copying import Payloads
 from leaderboard.snapshots.declarations import method_of
 from leaderboard.snapshots.reading import opinions_of
-from leaderboard.snapshots.settings import CONFIDENCE, SEALED
+from leaderboard.snapshots.settings import CONFIDENCE, SEALED, prompt_words
 from leaderboard.snapshots.text_sizes import texts
 from leaderboard.trust.content import labelled
 
 
 def readme(study: Study, snapshot: Snapshot, facts: Mapping[str, Any], *, with_texts: bool) -> str:
+    which = prompt_words(snapshot.counts)
+    held = f"\nIt holds the ratings of {which}.\n" if which else ""
     made_up = (
         "\nSimulated ratings. They say nothing about real models.\n"
         if any(one["simulated"] for one in snapshot.counts["raters"]) or study.simulated
@@ -57,7 +59,7 @@ def readme(study: Study, snapshot: Snapshot, facts: Mapping[str, Any], *, with_t
 Data as of {snapshot.created_at:%Y-%m-%d %H:%M} UTC, watermark {snapshot.watermark},
 method version {snapshot.methodology}, seed {snapshot.seed}.
 Made by Likert Arena {facts["versions"]["likert-arena"]}{commit}.
-{made_up}
+{made_up}{held}
 ## Compute it again
 
 Install the same version of Likert Arena. You need no study, account or database:
@@ -106,13 +108,14 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False, private: bo
     snapshot = Snapshot.objects.newest(study)
     if snapshot is None:
         raise BundleError(no_scores(study))
-    read = opinions_of(snapshot).at()
+    every = opinions_of(snapshot)
+    read = every.at()
     about_texts = text_opinions_of(snapshot)
     if read.mark != snapshot.data or about_texts is None:
         raise BundleError("The published scores are older than the data; refresh the study and try again.")
     if not len(read) and not about_texts:
         raise BundleError("Nobody has rated in this study yet.")
-    sizes = texts(study)
+    sizes = texts(study, every.usual_prompts)
     inputs, facts = numbered(read, sizes.completion), _parameters(study, snapshot)
     writer = Writer(file)
     writer.add(archive.README, [readme(study, snapshot, facts, with_texts=with_texts).encode()])

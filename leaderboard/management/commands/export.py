@@ -52,6 +52,11 @@ class Command(ArenaCommand):
         parser.add_argument(
             "--least", type=int, metavar="N", help="for gold: pairs that N or more people rated (default: 2)"
         )
+        parser.add_argument(
+            "--prompts",
+            metavar="curated|live|both",
+            help="for standings, arena, preferences, evalica, consensus",
+        )
         parser.add_argument("--method", metavar="elo|bradley-terry|davidson|ordinal", help=ranked)
         parser.add_argument(
             "--private", action="store_true", help="with the texts of prompts that visitors typed"
@@ -161,12 +166,12 @@ def _ready(study: Study, make: Callable[[], Iterator[bytes]]) -> Iterator[bytes]
 GOLD = "gold"
 _WHAT = (*exports.WHAT, GOLD, exports.ALL)
 _SWITCHES = {
-    "standings": ("raters", "ties", "category", "method"),
+    "standings": ("raters", "ties", "category", "prompts", "method"),
     "leaderboard": ("raters", "ties", "method"),
-    "arena": ("raters", "ties", "category"),
-    "evalica": ("raters", "ties", "category"),
-    "preferences": ("raters", "ties", "category", "conversational"),
-    "consensus": ("ties", "category"),
+    "arena": ("raters", "ties", "category", "prompts"),
+    "evalica": ("raters", "ties", "category", "prompts"),
+    "preferences": ("raters", "ties", "category", "prompts", "conversational"),
+    "consensus": ("ties", "category", "prompts"),
     GOLD: ("raters", "ties", "category", "least"),
 }
 

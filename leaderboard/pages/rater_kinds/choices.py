@@ -158,7 +158,7 @@ class Reading:
         rated = f"rating of {self.criterion}" if self.criterion else ""
         turn = turn_words(self.turn) if self.turn else ""
         which = {LIVE: "live prompts", CURATED: "curated prompts", BOTH: "curated and live prompts"}
-        shown = (which.get(self.prompts), visitor_words(self.setting))
+        shown = (which.get(self.prompts), visitor_words(self.setting.visitors))
         said = (self.category or "All categories", *shown, rated, turn, self.rare_words)
         return "; ".join(filter(None, said))
 

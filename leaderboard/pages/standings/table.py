@@ -323,7 +323,8 @@ STANDINGS: Final = Table(
     "standings",
     {
         **_STANDING,
-        **dict.fromkeys(("study", "raters", "category", "criterion", "method", "tie_rule"), Type.TEXT),
+        **dict.fromkeys(("study", "raters", "category", "criterion"), Type.TEXT),
+        **dict.fromkeys(("prompts", "visitors", "method", "tie_rule"), Type.TEXT),
         "simulated": Type.FLAG,
         "all_games": Type.INTEGER,
         "left_out": Type.INTEGER,

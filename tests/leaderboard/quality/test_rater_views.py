@@ -4,10 +4,10 @@ from copy import deepcopy
 import pytest
 from django.urls import reverse
 
-from arena.models import Membership, Role, StudyEvent
+from arena.models import Membership, Pair, Role, StudyEvent
 from arena.people.rater_data import pseudonym
 from tests import factories as make
-from tests.leaderboard.quality.rated import rated_study
+from tests.leaderboard.quality.rated import rate, rated_study
 
 pytestmark = pytest.mark.django_db
 
@@ -124,3 +124,19 @@ def test_a_stranger_to_the_study_has_no_page_in_it(signed_in, study):
     assert (
         "has not rated in this study yet" in signed_in.get(url("rater", study, newcomer.pk)).content.decode()
     )
+
+
+def test_visitors_without_an_account_have_one_line_and_those_with_warnings_their_own(signed_in, study):
+    pairs = list(Pair.objects.filter(prompt__study=study))
+    quiet, fast = (make.make_visitor(name=name) for name in ("Visitor 1", "Visitor 2"))
+    for number, pair in enumerate(pairs):
+        rate(pair, quiet, straight=2, swapped=number % 2 == 0)
+        rate(pair, fast, straight=2, seconds=0.5)
+    reply = signed_in.get(url("raters", study))
+    page = reply.content.decode()
+    assert "2 visitors without an account" in page
+    assert "1 with warnings" in page
+    assert ("Visitor 1" in page, "Visitor 2" in page) == (False, True)
+    assert reply.context["table"].compared.visitors.comparisons == 2 * len(pairs)
+    rows = json.loads(signed_in.get(url("raters-file", study, "json")).content)["raters"]
+    assert len(rows) == 6

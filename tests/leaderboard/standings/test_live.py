@@ -1,8 +1,18 @@
 """Live prompts and anonymous votes apart from the others, in numbers and in words."""
 
+import io
+import json
+import zipfile
+
 import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from arena.rules.subsets import LIVE_SUBSET
+from leaderboard.files import published
+from leaderboard.files.bundle.making import make
+from leaderboard.files.interchange import vote_file
+from leaderboard.files.selection import ExportError
 from leaderboard.models import Snapshot
 from leaderboard.refreshing import services
 from leaderboard.refreshing.computing import compute_next
@@ -184,17 +194,135 @@ def test_without_such_ratings_nothing_is_said_of_neither():
 def test_the_visitor_whose_votes_move_the_board_most_comes_first():
     live = HandMade("alpha", "beta", slug="moved", categories=())
     about = {"study": live.study, "subset": LIVE_SUBSET, "category": ""}
-    live.prompts = [factories.make_prompt(**about) for _ in range(60)]
+    live.prompts = [factories.make_prompt(**about) for _ in range(80)]
     bot, other = factories.make_visitor(name="Visitor 1"), factories.make_visitor(name="Visitor 2")
+    for number in range(60, 80):
+        live.rate("alpha", "beta", 1 if number % 2 else 8, prompt=number)
     for number in range(40):
         live.rate("beta", "alpha", 1, prompt=number, rater=bot)
     for number in range(40, 60):
         live.rate("alpha", "beta", 1 if number % 2 else 8, prompt=number, rater=other)
-    first, second = movers(live.study)
-    assert (first.rater, first.votes, second.rater, second.votes) == (bot, 40, other, 20)
+    first, *others = movers(live.study)
+    assert (first.rater, first.votes) == (bot, 40)
+    assert {(each.rater, each.votes) for each in others} == {(other, 20), (live.person, 20)}
     assert first.change < -200
-    assert abs(second.change or 0) < abs(first.change)
+    assert all(abs(each.change) < -first.change for each in others)
 
 
 def test_nobody_moves_an_empty_board():
     assert movers(factories.make_study()) == []
+
+
+def test_the_data_page_counts_pairs_and_ratings_of_the_same_prompts(client):
+    live = Both(closed_at=timezone.now())
+    page = client.get("/studies/both/data/").content.decode()
+    assert "How many of the 4 pairs of curated prompts have 0, 1, 2 or more" in page
+    assert "<dt>Pairs of curated prompts</dt>" in page
+    [table] = Snapshot.objects.newest(live.study).slices.filter(kind="data")
+    found = json.loads(table.payload)
+    assert [(row["ratings"], row["pairs"]) for row in found["coverage"]] == [(4, [0, 4])]
+    assert found["pairs"] == 4
+
+
+def test_the_file_of_the_board_says_which_prompts_and_visitors_it_counts():
+    live = Both()
+    rows = [*live.board(prompts="live", visitors="without").file_rows(), *live.board().file_rows()]
+    assert [(row["prompts"], row["visitors"]) for row in rows[::2]] == [
+        ("live", "without"),
+        ("curated", None),
+    ]
+    [entry, *_] = published.leaderboard(live.study, {"raters": "people"})[1]["full"].values()
+    assert entry["prompts"] == "curated"
+
+
+@pytest.mark.parametrize(
+    ("what", "asked", "held", "rows"),
+    [
+        ("evalica", {}, "curated", 4),
+        ("evalica", {"prompts": "live"}, "live", 3),
+        ("arena", {"raters": "people"}, "both", 7),
+        ("arena", {"raters": "people", "prompts": "curated"}, "curated", 4),
+    ],
+)
+def test_files_of_ratings_say_which_prompts_they_hold(what, asked, held, rows):
+    note = json.loads(vote_file(Both().study, what, "jsonl", asked).note())
+    assert (note["prompts"], note["rows"]) == (held, rows)
+
+
+def test_files_refuse_a_kind_of_prompts_that_there_is_not():
+    with pytest.raises(ExportError, match='prompts is "old"; it must be curated, live or both'):
+        vote_file(Both().study, "arena", "jsonl", {"prompts": "old"})
+
+
+def test_a_bundle_says_which_prompts_it_holds():
+    file = io.BytesIO()
+    make(Both().study, file)
+    with zipfile.ZipFile(file) as archive:
+        assert "It holds the ratings of curated prompts." in archive.read("README.md").decode()
+
+
+def told(*options):
+    out = io.StringIO()
+    call_command("standings", "both", "--format=json", "--no-bootstrap", *options, stdout=out)
+    return json.loads(out.getvalue())
+
+
+def test_the_command_ranks_by_the_prompts_and_visitors_that_it_is_asked_for(capsys):
+    Both()
+    found = [
+        told(),
+        told("--prompts=live"),
+        told("--prompts=both"),
+        told("--prompts=live", "--visitors=without"),
+    ]
+    assert [(each["prompts"], each["games"]) for each in found] == [
+        ("curated", 4),
+        ("live", 3),
+        ("both", 7),
+        ("live", 1),
+    ]
+    call_command("standings", "both", "--prompts=live", "--visitors=without", "--no-bootstrap")
+    assert "both: People, all categories, live prompts, without anonymous ratings." in capsys.readouterr().out
+
+
+def test_the_command_names_a_kind_of_prompts_that_nobody_rated():
+    HandMade("alpha", "beta", slug="both").rate("alpha", "beta", 1)
+    with pytest.raises(CommandError, match="has no ratings of live prompts"):
+        told("--prompts=live")
+
+
+def test_counts_of_curated_and_live_prompts_and_of_turns_add_up(client):
+    live = Both()
+    for subset, rated in (("", (1, 2)), (LIVE_SUBSET, (1, 2, 2))):
+        about = {"study": live.study, "subset": subset, "category": "", "turns": ["One?", "Two?"]}
+        live.prompts.append(factories.make_prompt(**about))
+        for name in live.contestants.values():
+            factories.make_completion(prompt=live.prompts[-1], contestant=name, turns=["One.", "Two."])
+        for turn in rated:
+            live.rate("alpha", "beta", 1, prompt=len(live.prompts) - 1, turn=turn)
+    services.refresh(live.study)
+
+    def games(prompts, turn=""):
+        board = live.board(prompts=prompts, turn=turn)
+        said = client.get(f"/api/v1/studies/both/standings/?raters=people&prompts={prompts}&turn={turn}")
+        assert said.json()["games"] == board.content["games"]
+        return board.content["games"]
+
+    every = {prompts: games(prompts) for prompts in ("curated", "live", "both")}
+    assert every == {"curated": 6, "live": 6, "both": 12}
+    for prompts, total in every.items():
+        assert sum(games(prompts, turn) for turn in "012") == total
+    assert [games("live", turn) for turn in "012"] == [3, 1, 2]
+    assert live.board(prompts="both").size.startswith(
+        "2 models, 9 curated and live prompts, 12 ratings by people"
+    )
+    switches = {each.field: each.options for each in live.board(prompts="live").switches}
+    assert [each.comparisons for each in switches["turn"]] == [6, 3, 1, 2]
+    assert [each.comparisons for each in switches["prompts"]] == [6, 9, 15]
+
+
+def test_the_page_of_a_rater_of_live_prompts_alone_is_of_these(client):
+    Both()
+    page = "/studies/both/raters/group:visitors/"
+    assert client.get(f"{page}?prompts=live").status_code in (200, 202, 503)
+    assert client.get(page).status_code == 404
