@@ -164,10 +164,9 @@ def _counted(found: Iterable[Target]) -> Plan:
 
 def _make_pairs(found: list[Target]) -> dict[tuple[int, ...], int]:
     pairs = [each for each in found if len(each.completions) == 2]
+    new = {each.completions: each.prompt for each in pairs if each.row is None}  # once for all its turns
     made = Pair.objects.made(
-        Pair(prompt_id=each.prompt, first_id=each.completions[0], second_id=each.completions[1])
-        for each in pairs
-        if each.row is None
+        Pair(prompt_id=prompt, first_id=first, second_id=second) for (first, second), prompt in new.items()
     )
     ids: dict[tuple[int, ...], int] = {(pair.first_id, pair.second_id): pair.pk for pair in made}
     return ids | {each.completions: each.row for each in pairs if each.row is not None}

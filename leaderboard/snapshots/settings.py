@@ -461,9 +461,9 @@ def _read_prompts(value: str, setting: Setting, counts: Counts) -> str:
 
 def _visitors(setting: Setting, counts: Counts) -> list[Choice]:
     shown = [counts_at(counts, setting.prompts, value) for value in ("", WITHOUT)]
-    given = [each["comparisons"] for each in shown]
-    both = map(Choice, ("", WITHOUT), ("Counted", "Left out"), given)
-    return list(both) if shown[0].get("anonymous") else []
+    if not shown[0].get("anonymous"):
+        return []
+    return list(map(Choice, ("", WITHOUT), ("Counted", "Left out"), [each["comparisons"] for each in shown]))
 
 
 def _read_visitors(value: str, setting: Setting, counts: Counts) -> str:

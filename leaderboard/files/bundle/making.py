@@ -108,14 +108,14 @@ def make(study: Study, file: IO[bytes], *, with_texts: bool = False, private: bo
     snapshot = Snapshot.objects.newest(study)
     if snapshot is None:
         raise BundleError(no_scores(study))
-    every = opinions_of(snapshot)
-    read = every.at()
+    of_snapshot = opinions_of(snapshot)
+    read = of_snapshot.at()
     about_texts = text_opinions_of(snapshot)
     if read.mark != snapshot.data or about_texts is None:
         raise BundleError("The published scores are older than the data; refresh the study and try again.")
     if not len(read) and not about_texts:
         raise BundleError("Nobody has rated in this study yet.")
-    sizes = texts(study, every.usual_prompts)
+    sizes = texts(study, of_snapshot.usual_prompts)
     inputs, facts = numbered(read, sizes.completion), _parameters(study, snapshot)
     writer = Writer(file)
     writer.add(archive.README, [readme(study, snapshot, facts, with_texts=with_texts).encode()])

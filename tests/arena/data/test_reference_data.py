@@ -73,7 +73,7 @@ JUDGE_DATA: Final = (
 
 LLMFAO: Final = DataSet(
     ("llmfao/*.jsonl", "llmfao/*.csv"),
-    Found(70, 19 + 7, 1133 + 2 * 7, empty=69, people=124, judges=2, comparisons=8931 + 2 * 3236, gold=7),
+    Found(70, 19 + 7, 1133 + 2 * 7, empty=72, people=124, judges=2, comparisons=8931 + 2 * 3236, gold=7),
 )
 DATA: Final = (
     DataSet(("evalica/food.csv",), Found(5, 1, 5, people=1, comparisons=30), VOTES),

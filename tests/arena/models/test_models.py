@@ -61,6 +61,7 @@ STUDY_BREAKS = [
     ({"daily_limit": 0}, "study_limits_at_least_one"),
     ({"training_threshold": 1.01}, "study_threshold_is_a_share"),
     ({"pairing": "lucky"}, "study_choices_known"),
+    ({"reveal_names": True, "rated_turns": "each"}, "study_turns_stay_blind"),
     ({"naming": "burn"}, "study_choices_known"),
     ({"show_references": "sometimes"}, "study_choices_known"),
 ]
@@ -321,7 +322,17 @@ def test_every_constraint_is_named_here() -> None:
     assert [name for name in names if f'"{name}"' not in text] == []
     expected = ["answer_stays_in_study", "comparison_stays_in_study", "completion_stays_in_study"]
     expected += ["event_append_only"]  # tests/arena/audit/test_recording.py
-    assert sorted(invariants.RULES) == [*expected, "pair_answers_one_prompt", "score_stays_in_study"]
+    expected += ["assignment_has_its_turn", "comparison_has_its_turn"]
+    expected += ["pair_answers_one_prompt", "score_stays_in_study"]
+    assert sorted(invariants.RULES) == sorted(expected)
+
+
+def test_a_turn_is_one_of_its_prompt() -> None:
+    pair = make.make_pair(prompt=make.make_prompt(turns=["One", "Two"]))
+    make.make_assignment(pair=pair, turn=2)
+    refused(lambda: make.make_assignment(pair=pair, turn=3), "the turn of an assignment is one of its prompt")
+    make.make_comparison(pair=pair, turn=2)
+    refused(lambda: make.make_comparison(pair=pair, turn=3), "the turn of a comparison is one of its prompt")
 
 
 def test_what_the_models_say_about_themselves() -> None:

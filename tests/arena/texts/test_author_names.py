@@ -175,7 +175,7 @@ def test_people_and_judges_are_shown_the_same_text(naming: str, shown: str) -> N
     find_names(study)
     offered = make_assignment(pair=pair, rater=make_member(study))
     page = screen.build(Assignment.objects.for_page().get(pk=offered.pk), None)
-    assert page.responses[0].parts[0].raw == shown
+    assert page.responses[0].blocks[-1].part.raw == shown
     assert shown_turns(second, study) == ["a", "b"]
     run = JudgeRun(study=study, judge=make_judge())
     asked = make_assignment(pair=pair, rater=run.judge.rater)

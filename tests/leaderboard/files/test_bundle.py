@@ -94,7 +94,7 @@ def test_later_ratings_and_completions_do_not_count_and_other_changes_are_refuse
     assert recompute(Reader(bundle(made))).verdict.is_equal
     measured = making.texts
 
-    def measure(study):
+    def measure(study, _):
         found = measured(study)
         factories.make_completion(prompt=made.prompts[0], contestant=None)
         return found

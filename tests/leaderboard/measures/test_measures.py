@@ -32,7 +32,7 @@ METHODOLOGY = ROOT / "docs" / "methodology.md"
 MODELS = ("Ant", "Bee", "Cat")
 UNIT = re.compile(r" \((%|points|share)\)$")
 COUNTS = """\
-All answers|Answers|Answers that tell|Alone as people|Categories|Checks|Checked|Complete|Empty
+All answers|Answers|Begun|Answers that tell|Alone as people|Categories|Checks|Checked|Complete|Empty
 |Exactly mirrored|Flagged|Followed the first|Followed the second|Hidden checks|Identical texts|Judges|Late
 |Left out
 |Losses|Members|Missing|Models on whose answers people disagree|n|Needed|No answer|No score
@@ -42,7 +42,7 @@ All answers|Answers|Answers that tell|Alone as people|Categories|Checks|Checked|
 |Rated|Rated replies|Raters|Ratings|Ratings compared|Refused|Repeats, checks, adjudications|Replies
 |Replies not rated|Requirements|Requirements checked|Requirements counted
 |Right in both orders, base alone|Right in both orders, this alone|Rows|Scores|Set|Skipped|Ties
-|Times|Truncated|Undecided|Unknown|Unparsable|Used|Verdict changed|Verdicts|Wins|With a side
+|Times|Truncated|Undecided|Unknown|Unparsable|Used|Verdict changed|Verdicts|Void|Wins|With a side
 |Without a preference|Won"""
 PLACES = "Above|From|Given|Given as the mirrored rating|Group|Last|Part|Place|Scale|State|To|Up to|When"
 NO_MEASURE = re.compile(

@@ -205,7 +205,7 @@ class TestAnySetting:
             client.get("/studies/small/categories/")
         with CaptureQueriesContext(connection) as captured:
             client.get("/studies/small/categories/?band=3-6")
-        assert len(captured) == len(stored) == 5
+        assert len(captured) == len(stored) == 6
         where = "/studies/small/categories/?resample=prompts-and-raters"
         client.get(where)
         assert computing.compute_next(made.study.pk)
