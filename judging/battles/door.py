@@ -31,7 +31,7 @@ from judging.endpoints.streaming import StoppedError
 from judging.judges.asked import GRACE, AskedModel
 from judging.models import Battle, BattleCall, BattleRules
 from judging.models.limits import FULL, Outage
-from judging.requests.services import Requests, State, refuse
+from judging.requests.services import BUDGET, Requests, State, refuse
 from judging.worker.worker import Ended, Task, lend_connection
 from judging.writing.services import NO_ANSWER, why_no_answer
 
@@ -83,6 +83,10 @@ class _Battles(Requests[BattleCall]):
         elif seconds > FULL:  # else the first that waits is the next one
             super().put_off(row, seconds)
 
+    def _fails_alike(self, row: BattleCall, kind: str) -> bool:
+        # Prompts that are stopped, and a budget, say nothing about the model.
+        return kind not in (PROMPT, BUDGET) and super()._fails_alike(row, kind)
+
     def next_try(self, row: BattleCall, error: NoReplyError, outage: Outage | None) -> datetime | None:
         # Another model is drawn sooner than this one answers; only who asks to wait is asked again.
         return super().next_try(row, error, outage) if error.kind == "rate_limited" else None
@@ -129,7 +133,7 @@ class _Battles(Requests[BattleCall]):
         super().replied(ended)
         rows = [each.call[0] for each in ended]
         for row in rows:
-            self._streams.end(row.pk)
+            self._streams.end(row)
         advancing.advance(sorted({row.battle_id for row in rows}))
 
     def _abandon(self, lost: QuerySet[BattleCall]) -> int:

@@ -6,7 +6,7 @@ from typing import Final
 
 from django.contrib import messages
 from django.db import transaction
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
@@ -19,8 +19,9 @@ from arena.pages.operating import paged
 from arena.pages.permissions import OperatorRequest, Visitor, operator
 from arena.rules.subsets import LIVE_SUBSET
 from judging.battles import personal, removing
+from judging.battles.advancing import FLAGGED
 from judging.battles.errors import BattleError
-from judging.models import Battle, Publication
+from judging.models import Battle, BattleCall, Publication
 
 PER_PAGE: Final = 20
 MOST_AT_ONCE: Final = 500
@@ -66,6 +67,8 @@ def publish_clean(study: Study, by: Visitor) -> tuple[int, int]:
     At most so many are looked at.
     """
     private = live_prompts(study).filter(is_private=True).order_by("pk")
+    flagged = BattleCall.objects.filter(battle__prompt=OuterRef("pk"), error_kind=FLAGGED)
+    private = private.exclude(Exists(flagged))  # also of an answer that was rated before it was looked at
     looked_at = list(private.prefetch_related("completions")[:MOST_AT_ONCE])
     clean = [prompt for prompt in looked_at if not kinds_in(prompt)]
     return publish(study, clean, by), len(looked_at) - len(clean)

@@ -98,6 +98,8 @@ def name_of(battle: Battle, turn: int) -> str:
 def votes(battle: Battle) -> dict[int, Comparison]:
     """Return the votes on a battle by turn: of a conversation that goes on from better answers, several."""
     numbers = {name_of(battle, turn): turn for turn in range(1, battle.turn + 1)}
+    if battle.study.battle_rules.thread == BattleRules.Thread.OWN:  # one, of all turns together
+        numbers = {name_of(battle, 1): battle.turn}
     found = Comparison.objects.current().filter(
         rater=battle.rater_id,
         study=battle.study_id,

@@ -62,7 +62,7 @@ def begin(
     rules: BattleRules, rater: Rater, address: str, prompt: str, *, chosen: Sequence[Author] = ()
 ) -> Battle:
     """Begin a battle about a prompt; between ``chosen`` models, if any. Raises BattleError."""
-    prompt = _checked(rules, prompt)
+    prompt = checked(rules, prompt)
     rng = random.SystemRandom()
     drawn = _chosen(rules, rater, chosen, rng) if chosen else drawing.draw(rules, rng)
     with transaction.atomic():
@@ -87,7 +87,7 @@ def begin(
 
 def go_on(battle: Battle, prompt: str) -> Battle:
     """Ask both models the next turn. Raises BattleError."""
-    prompt = _checked(battle.study.battle_rules, prompt)
+    prompt = checked(battle.study.battle_rules, prompt)
     with transaction.atomic():
         battle = locked(battle)
         rules = _locked_rules(battle.study.battle_rules)
@@ -109,8 +109,9 @@ def stop(battle: Battle) -> None:
     live = battle.calls.filter(is_current=True, state__in=[Asked.WAITING, Asked.IN_FLIGHT])
     if battle.state == State.WAITING and not live.filter(state=Asked.IN_FLIGHT).exists():
         _leave(battle)
-    elif battle.is_open:
-        live.update(ends_early=True)
+    elif battle.is_open and live.exists():
+        # One that is complete, and not all seen yet, ends there as well: else it would tell who was fast.
+        battle.calls.filter(is_current=True, turn=battle.turn).update(ends_early=True)
 
 
 @transaction.atomic
@@ -239,7 +240,8 @@ def _locked_rules(rules: BattleRules) -> BattleRules:
     return found
 
 
-def _checked(rules: BattleRules, prompt: str) -> str:
+def checked(rules: BattleRules, prompt: str) -> str:
+    """The prompt as it is asked. Raises BattleError for none, and for one that is too long."""
     said = prompt.replace("\0", "").strip()
     if not said:
         raise BattleError(EMPTY, "prompt")

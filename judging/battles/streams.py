@@ -4,6 +4,7 @@ import threading
 import time
 from collections import deque
 from datetime import datetime, timedelta
+from typing import Final
 
 from django.utils import timezone
 
@@ -13,6 +14,8 @@ from judging.battles.holding import Held, hold
 from judging.endpoints.client import storable
 from judging.endpoints.streaming import StoppedError
 from judging.models import BattleCall
+
+LONGEST: Final = 200_000  # characters of an answer, which is ended there
 
 
 class Stream:
@@ -24,6 +27,7 @@ class Stream:
         self._names: NameFinder | None = finder_of(row.author.contestant)
         self._pieces: deque[str] = deque()  # not looked at yet
         self._parts: list[str] = []
+        self._length = 0
         self._is_stopped = False
         self.begun_at: datetime | None = None
         self.held = self.stored = Held()
@@ -32,7 +36,8 @@ class Stream:
         """Take a piece of the answer, in the thread that asks. Raises StoppedError."""
         self.begun_at = self.begun_at or timezone.now()
         self._pieces.append(piece)
-        if self._is_stopped:
+        self._length += len(piece)
+        if self._is_stopped or self._length > LONGEST:
             raise StoppedError
 
     def stop(self) -> None:
@@ -75,9 +80,11 @@ class Streams:
         with self._lock:
             self._open[stream.row.pk] = stream
 
-    def end(self, pk: int) -> None:
+    def end(self, row: BattleCall) -> None:
+        """Forget the stream of this attempt; one that was asked again since stays."""
         with self._lock:
-            self._open.pop(pk, None)
+            if (stream := self._open.get(row.pk)) and stream.row.attempt == row.attempt:
+                del self._open[row.pk]
 
     def get(self, pk: int) -> Stream | None:
         return self._open.get(pk)

@@ -120,6 +120,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
     prompt = _prompt(request, visit.rules)
     rater = visit.rater
     try:
+        starting.checked(visit.rules, prompt)
         rater = rater or _admitted(request, response, visit)
         address = visitors.address(request, visit.rules)
         proven = (request.POST.get("token", ""), request.POST.get("proof", ""))
@@ -139,7 +140,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
 def _prompt(request: HttpRequest, rules: BattleRules) -> str:
     """Return what was typed, or the example that was taken instead."""
     number = request.POST.get("example", "")
-    if number.isdecimal() and int(number) < len(rules.examples):
+    if number.isdecimal() and len(number) < 5 and int(number) < len(rules.examples):
         return str(rules.examples[int(number)])
     return request.POST.get("prompt", "").replace("\r\n", "\n")
 
@@ -255,7 +256,9 @@ def leave(request: HttpRequest, slug: str) -> HttpResponse:
 @never_cache
 def remove(request: HttpRequest, slug: str) -> HttpResponse:
     """Remove the visitor's own battle: its texts and its rating."""
-    removing.remove(_own(request, _visit(request, slug)))
+    rules = get_object_or_404(BattleRules.objects.select_related("study"), study__slug=slug)
+    # Also where nobody can begin a battle any more.
+    removing.remove(_own(request, Visit(rules, visitors.known(request), "")))
     return _done(request, slug, f"Removed. {removing.IN_RELEASES}")
 
 

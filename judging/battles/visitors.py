@@ -32,14 +32,14 @@ AGREE: Final = "Agree to the text on what is stored, then begin."
 
 def visitor(request: HttpRequest, rules: BattleRules) -> Rater | None:
     """Who battles; None for somebody who may not, or has not agreed to what is stored."""
-    return None if why_not(request, rules) else _known(request)
+    return None if why_not(request, rules) else known(request)
 
 
 def why_not(request: HttpRequest, rules: BattleRules) -> str:
     """Why somebody cannot begin a battle, ``AGREE`` if they can once they have agreed; "" if nothing is."""
     if why := _why_not_open(request, rules):
         return why
-    rater = _known(request)
+    rater = known(request)
     membership = _membership(rater, rules) if rater else None
     if rater and (rater.paused_at or (membership and membership.paused_at)):
         return PAUSED
@@ -54,7 +54,7 @@ def admit(request: HttpRequest, response: HttpResponse, rules: BattleRules) -> R
     if (why := why_not(request, rules)) not in ("", AGREE):
         raise BattleError(why)
     with transaction.atomic():
-        rater = _known(request) or _new_visitor(request)
+        rater = known(request) or _new_visitor(request)
         _agree(rater, rules)
     if rater.is_visitor:
         _name(response, rater)
@@ -84,10 +84,13 @@ def renew_salts() -> int:
 
 
 def _why_not_open(request: HttpRequest, rules: BattleRules) -> str:
+    for_members = not rules.study.is_public or rules.open_to == OpenTo.MEMBERS
+    if for_members and not _is_member(request, rules):
+        return MEMBERS
     if not rules.is_open:
         return CLOSED
-    if not rules.study.is_public or rules.open_to == OpenTo.MEMBERS:
-        return "" if _is_member(request, rules) else MEMBERS
+    if for_members:
+        return ""
     is_stranger = not request.user.is_authenticated
     return SIGN_IN if is_stranger and rules.open_to == OpenTo.ACCOUNTS else ""
 
@@ -97,7 +100,7 @@ def _is_member(request: HttpRequest, rules: BattleRules) -> bool:
     return request.user.is_authenticated and rows.filter(rater__user=request.user).exists()
 
 
-def _known(request: HttpRequest) -> Rater | None:
+def known(request: HttpRequest) -> Rater | None:
     """The rater of an account, or the visitor that the cookie names."""
     if request.user.is_authenticated:
         return Rater.objects.filter(user=request.user).first()

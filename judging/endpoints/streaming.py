@@ -53,7 +53,7 @@ class Taking:
     def read(self, pieces: Iterable[bytes]) -> bytes:
         """The whole body, or what came of it before the end was told. Raises NoReplyError, StoppedError."""
         body: list[bytes] = []
-        last = time.monotonic()
+        last = rested = time.monotonic()
         for piece in pieces:
             body.append(piece)
             if self._read(piece):
@@ -62,8 +62,10 @@ class Taking:
                 raise NoReplyError("timeout", f"nothing more of the answer within {self._hung:g} s")
             if self._events.is_over:
                 break
-            if self.taken:  # the first words wait for nothing
+            # So that words add up; the first ones wait for nothing, nor do pieces that are there already.
+            if self.taken and time.monotonic() - rested > AT_ONCE:
                 time.sleep(AT_ONCE)
+                rested = time.monotonic()
         return b"".join(body)
 
     def _read(self, piece: bytes) -> bool:

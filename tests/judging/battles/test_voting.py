@@ -227,6 +227,8 @@ def test_sides_that_go_on_alone_are_rated_as_whole_conversations() -> None:
     first, second = comparison.pair.shown(comparison.swapped)
     assert (first.turns, second.turns) == (["One a.", "Two a."], ["One b.", "Two b."])
     battle.refresh_from_db()
+    seen = [[side.text for side in turn.sides] for turn in showing.turns(battle)]
+    assert seen == [["One a.", "One b."], ["Two a.", "Two b."]]
     assert not may_go_on(battle, battle.study.battle_rules)
 
 
