@@ -127,7 +127,7 @@ def empty_database(server: str) -> Iterator[str]:
 @pytest.fixture
 def far_arena(tmp_path: Path, database: str) -> Iterator[Arena]:
     """An arena that is not seeded or started yet."""
-    arena = Arena(tmp_path, JUDGE_LEASE_SECONDS="6", DATABASE_URL=database)
+    arena = Arena(tmp_path, JUDGE_LEASE_SECONDS="20", DATABASE_URL=database)
     try:
         yield arena
     finally:

@@ -133,7 +133,7 @@ def test_votes_come_page_by_page_once_the_study_is_closed(made, client, django_a
     assert "Ada" not in json.dumps(found)
     assert len(read(client, "studies/made/comparisons/?raters=people&category=poems").json()["items"]) == 3
     assert read(client, "studies/made/comparisons/?raters=x").status_code == 404
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         read(client, "studies/made/comparisons/")
 
 
