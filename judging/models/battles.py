@@ -16,8 +16,8 @@ from judging.models.purses import Payer
 from judging.models.requests import StandingRequest, constraints_of, indexes_of
 
 USUAL_CONSENT: Final = (
-    "What you type is sent to two models. It is stored with their answers and your vote, and operators read "
-    "it. Do not type names, addresses or other personal details."
+    "What you type is sent to two models. It is stored with their answers and your rating, and operators "
+    "read it. Do not type names, addresses or other personal details."
 )
 
 
@@ -37,7 +37,7 @@ class BattleRules(models.Model):
 
     class Naming(models.TextChoices):
         HOLD = "hold", "Hold the sentence back"
-        VOID = "void", "End the battle without a vote"
+        VOID = "void", "End the battle without a rating"
 
     class Thread(models.TextChoices):
         OWN = "own", "Each model goes on from its own answer"
@@ -63,7 +63,7 @@ class BattleRules(models.Model):
     naming = models.CharField(max_length=4, choices=Naming, default=Naming.HOLD)
     thread = models.CharField(max_length=6, choices=Thread, default=Thread.OWN)
     lets_choose = models.BooleanField(
-        default=False, help_text="People who are signed in may choose both models. Such votes rank nobody."
+        default=False, help_text="People who are signed in may choose both models. Such ratings rank nobody."
     )
     consent = models.TextField(blank=True, default=USUAL_CONSENT)
     examples = models.JSONField(default=list, blank=True, help_text="Prompts that visitors can take.")
@@ -112,8 +112,8 @@ class Battle(models.Model):
         WAITING = "waiting", "Waits for its models"
         ANSWERING = "answering", "Its models answer"
         READY = "ready", "Answered"
-        VOTED = "voted", "Voted on"
-        VOID = "void", "Ended without a vote"
+        VOTED = "voted", "Rated"
+        VOID = "void", "Ended without a rating"
 
     class Void(models.TextChoices):
         PROMPT = "prompt", "The prompt was not let through"
@@ -153,15 +153,19 @@ class Battle(models.Model):
     )
 
     voted_at = models.DateTimeField(null=True, blank=True)
-    is_early = models.BooleanField(default=False, help_text="Voted before both answers were complete.")
-    is_fast = models.BooleanField(default=False, help_text="Voted in less time than reading takes.")
-    first_reasons = models.JSONField(default=list, blank=True, help_text="What was said of A after the vote.")
+    is_early = models.BooleanField(default=False, help_text="Rated before both answers were complete.")
+    is_fast = models.BooleanField(default=False, help_text="Rated in less time than reading takes.")
+    first_reasons = models.JSONField(
+        default=list, blank=True, help_text="What was said of A after the rating."
+    )
     second_reasons = models.JSONField(
-        default=list, blank=True, help_text="What was said of B after the vote."
+        default=list, blank=True, help_text="What was said of B after the rating."
     )
     comment = models.TextField(blank=True)
     told_at = models.DateTimeField(
-        null=True, blank=True, help_text="When the names were told. Until then a vote may close a turn alone."
+        null=True,
+        blank=True,
+        help_text="When the names were told. Until then a rating may close a turn alone.",
     )
     prompt = models.OneToOneField(Prompt, models.SET_NULL, null=True, blank=True, related_name="battle")
     comparison = models.OneToOneField(
@@ -198,7 +202,9 @@ class Battle(models.Model):
         return f"battle {self.pk}"
 
     def get_absolute_url(self) -> str:
-        return reverse("battle", args=[self.study.slug])
+        """Return where its visitor sees it; the open one stands where the next one will."""
+        address = reverse("battle", args=[self.study.slug])
+        return address if self.is_open else f"{address}?battle={self.public_id}"
 
     @property
     def turn(self) -> int:
@@ -229,7 +235,7 @@ class BattleCall(StandingRequest):
     text = models.TextField(blank=True)
     shown = models.TextField(blank=True)
     begun_at = models.DateTimeField(null=True, blank=True, help_text="When the first words came.")
-    ends_early = models.BooleanField(default=False, help_text="The visitor has stopped it, or voted.")
+    ends_early = models.BooleanField(default=False, help_text="The visitor has stopped it, or rated.")
 
     class Meta:
         ordering = ["pk"]
