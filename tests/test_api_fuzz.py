@@ -50,7 +50,7 @@ from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = pytest.mark.django_db
 EXAMPLES = int(os.environ.get("ARENA_FUZZ_EXAMPLES", "2"))
-OPERATIONS = 49
+OPERATIONS = 50
 OPEN = ("/studies/", "/snapshots/")
 """Where what is public is read without a token, and a token changes at most whether there is more to read."""
 READERS = ("nobody", "person", "operator")

@@ -66,6 +66,7 @@ api.add_router("/studies", "leaderboard.answers.scores.api.studies", auth=READ)
 api.add_router("/studies", "leaderboard.answers.features.api.studies", auth=READ)
 api.add_router("/studies", "leaderboard.results.api.studies", auth=READ)
 api.add_router("/studies", "leaderboard.releases.api.studies", auth=READ)
+api.add_router("/studies", "leaderboard.battles.api.studies", auth=READ)
 api.add_router("/snapshots", "leaderboard.standings.api.snapshots", auth=READ)
 api.add_router("/snapshots", "leaderboard.results.api.snapshots", auth=READ)
 

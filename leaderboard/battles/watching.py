@@ -129,24 +129,39 @@ def _median(values: Sequence[float]) -> float | None:
     return describe(values).median
 
 
-def void_of_nobody(study: Study, now: datetime) -> list[tuple[str, int]]:
+def void_of_nobody(study: Study, now: datetime) -> list[tuple[Battle.Void, int]]:
     """Battles that ended without a vote and by no model's doing, by reason."""
     since = now - timedelta(days=DAYS)
     rows = Battle.objects.filter(
         study=study, state=State.VOID, created_at__gte=since, void_by=None
     ).order_by()
     counted = rows.values_list("void").annotate(n=Count("pk")).order_by("-n", "void")
-    return [(Void(void).label, n) for void, n in counted]
+    return [(Void(void), n) for void, n in counted]
 
 
 @dataclass(frozen=True)
 class Money:
-    """What battles have cost today; ``budget`` is "" where nothing limits it."""
+    """What battles have cost today; ``budget`` is None where nothing limits it."""
 
-    spent: str
-    reserved: str
-    budget: str
-    used: float | None
+    spent: Decimal
+    reserved: Decimal
+    budget: Decimal | None
+    currency: str
+
+    @property
+    def used(self) -> float | None:
+        """Percent of the budget that is spent or reserved."""
+        return min(100.0, float(100 * (self.spent + self.reserved) / self.budget)) if self.budget else None
+
+    @property
+    def sentence(self) -> str:
+        spent, reserved = (costs.in_words(each, self.currency) for each in (self.spent, self.reserved))
+        return f"{spent} spent, at most {reserved} more for what is being asked."
+
+    @property
+    def limit(self) -> str:
+        """Return the budget in words; "" for none."""
+        return costs.in_words(self.budget, self.currency) if self.budget else ""
 
 
 def money(study: Study) -> Money | None:
@@ -155,18 +170,14 @@ def money(study: Study) -> Money | None:
     if purse is None:
         return None
     spent = purse.spent if purse.day == timezone.localdate() else Decimal(0)
-    spent_words, reserved = (costs.in_words(each, purse.currency) for each in (spent, purse.reserved))
-    if not purse.budget:
-        return Money(spent_words, reserved, "", None)
-    used = float(100 * (spent + purse.reserved) / purse.budget)
-    return Money(spent_words, reserved, costs.in_words(purse.budget, purse.currency), min(100.0, used))
+    return Money(spent, purse.reserved, purse.budget, purse.currency)
 
 
 def votes(study: Study) -> dict[str, int]:
     """Votes in all, and how many of them are of each kind."""
     rows = Battle.objects.filter(study=study, state=State.VOTED)
     return rows.aggregate(
-        ratings=Count("pk"),
+        all=Count("pk"),
         with_account=Count("pk", filter=Q(rater__is_visitor=False)),
         without_account=Count("pk", filter=Q(rater__is_visitor=True)),
         early=Count("pk", filter=Q(is_early=True)),

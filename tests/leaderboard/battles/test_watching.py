@@ -2,6 +2,7 @@
 
 import random
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
+from arena.api.auth import issue_token
 from arena.models import Comparison, Membership
 from judging.battles.voting import vote
 from judging.models import Battle, BattleCall, Purse
@@ -22,6 +24,7 @@ from tests.factories import (
     make_client,
     make_contestant,
     make_member,
+    make_rater,
     make_study,
     make_user,
     make_visitor,
@@ -129,7 +132,7 @@ def test_speed_and_failures_are_told_by_model() -> None:
     alder, birch = watching.models(rules.study, timezone.now())
     assert (alder.first_words, alder.pace, alder.failures) == (2, 10, "void: an answer stopped coming 1")
     assert (birch.first_words, birch.failures) == (4, "replaced unseen: refused 1")
-    assert watching.void_of_nobody(rules.study, timezone.now()) == [("The budget is used up", 1)]
+    assert watching.void_of_nobody(rules.study, timezone.now()) == [(Battle.Void.BUDGET, 1)]
 
 
 def test_kinds_of_votes_and_the_queue_are_counted() -> None:
@@ -138,7 +141,7 @@ def test_kinds_of_votes_and_the_queue_are_counted() -> None:
     vote(make_battle(A, B, rules=rules), None, True)
     make_battle(rules=rules)
     counted = watching.votes(rules.study)
-    assert counted["ratings"] == 2
+    assert counted["all"] == 2
     assert (counted["with_account"], counted["without_account"], counted["neither"]) == (1, 1, 1)
     assert watching.queue(rules.study)["waiting"] == 1
 
@@ -150,9 +153,14 @@ def test_money_of_today_stands_against_the_budget() -> None:
         purse = battles_purse(rules.study)
     Purse.objects.filter(pk=purse.pk).update(budget=4, spent=1, reserved=1, currency="USD")
     found = watching.money(rules.study)
-    assert found == watching.Money("1.00 USD", "1.00 USD", "4.00 USD", 50.0)
+    assert found is not None
+    assert (found.sentence, found.limit, found.used) == (
+        "1.00 USD spent, at most 1.00 USD more for what is being asked.",
+        "4.00 USD",
+        50.0,
+    )
     Purse.objects.filter(pk=purse.pk).update(day=timezone.localdate() - timedelta(days=1))
-    assert watching.money(rules.study) == watching.Money("0.00 USD", "1.00 USD", "4.00 USD", 25.0)
+    assert watching.money(rules.study) == watching.Money(Decimal(0), Decimal(1), Decimal(4), "USD")
 
 
 def test_what_was_stopped_is_escaped_and_can_be_removed() -> None:
@@ -166,6 +174,35 @@ def test_what_was_stopped_is_escaped_and_can_be_removed() -> None:
     assert Battle.objects.get().void == "removed"
     assert watching.removed(rules.study) == 1
     assert not watching.looked_at(rules.study)
+
+
+def test_the_api_tells_operators_what_the_page_does(client: Client) -> None:
+    rules = make_rules("Alder", "Birch")
+    vote(make_battle(A, B, rules=rules), None, True)
+    make_battle(rules=rules, state="void", void="hung", void_by=rules.authors.first().contestant)
+    make_battle(rules=rules, state="void", void="budget")
+    with transaction.atomic():
+        purse = battles_purse(rules.study)
+    Purse.objects.filter(pk=purse.pk).update(budget=4, spent=1, currency="USD")
+    address = f"/api/v1/studies/{rules.study.slug}/battles/"
+    tokens = [issue_token(make_rater(user=make_user(is_staff=staff))) for staff in (True, False)]
+    operator, person = ({"authorization": f"Bearer {token}"} for token in tokens)
+    assert [client.get(address, headers=who).status_code for who in ({}, person)] == [403, 403]
+    reply = client.get(address, headers=operator)
+    told = reply.json()
+    assert told["hours"][0] | {"start": ""} == {"start": "", "begun": 3, "voted": 1, "void": 2}
+    assert [(each["answers"], each["void"]) for each in told["models"]] == [(0, {"hung": 1}), (0, {})]
+    assert (told["votes"]["all"], told["votes"]["neither"]) == (1, 1)
+    assert told["void"] == {"budget": 1}
+    assert told["money"] == {
+        "spent": "1.00000000",
+        "reserved": "0.00000000",
+        "budget": "4.000000",
+        "currency": "USD",
+    }
+    assert client.get("/api/v1/studies/none/battles/", headers=operator).status_code == 404
+    same = {**operator, "if-none-match": reply["ETag"]}
+    assert client.get(address, headers=same).status_code == 304
 
 
 def test_operators_of_other_studies_see_nothing(client: Client) -> None:
