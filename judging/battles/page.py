@@ -199,6 +199,11 @@ class Shown:
         return Column(letter, earlier, html_of(newest.text), newest.is_complete, told, chips)
 
     @property
+    def outcome(self) -> str:
+        """Return how a battle ended, in words."""
+        return self.verdict if self.is_voted else "Ended without a rating."
+
+    @property
     def verdict(self) -> str:
         """Return what was voted, in words."""
         comparison = self.battle.comparison
@@ -226,6 +231,16 @@ def _news(side: Side, held: int) -> dict[str, Any]:
     found = html_of(side.text)
     first = max(0, min(held - 1, len(found)))
     return {"from": first, "blocks": found[first:], "complete": side.is_complete}
+
+
+MOST_EARLIER: Final = 10
+
+
+def earlier(rules: BattleRules, rater: Rater | None) -> list[Shown]:
+    """Return the visitor's own battles that have ended, the last ones first."""
+    ended = Battle.objects.filter(study=rules.study, rater=rater, state__in=[State.VOTED, State.VOID])
+    rows = ended.exclude(void=Void.REMOVED).select_related("study", "comparison").order_by("-pk")
+    return [Shown(battle, rules) for battle in rows[:MOST_EARLIER]]
 
 
 def newest(study: Study, rater: Rater) -> Battle | None:

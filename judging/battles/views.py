@@ -66,11 +66,21 @@ def _own(request: HttpRequest, visit: Visit) -> Battle:
 @require_safe
 @never_cache
 def battle(request: HttpRequest, slug: str) -> HttpResponse:
-    """The battle that is open, or the last one; with ``new`` a form to begin another."""
+    """The battle that is open, or the last one; an older one by its name. ``new``: a form for another."""
     visit = _visit(request, slug)
+    if "battle" in request.GET:
+        return _earlier_page(request, visit)
     found = page.newest(visit.study, visit.rater) if visit.rater else None
     if found is None or ("new" in request.GET and not found.is_open):
         return _begin_page(request, visit)
+    return _battle_page(request, visit, found)
+
+
+def _earlier_page(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Return the page of a battle that has ended, also where its visitor can begin none any more."""
+    found = _own(request, Visit(visit.rules, visitors.known(request), ""))
+    if found.is_open or found.void == Battle.Void.REMOVED:
+        return redirect("battle", visit.study.slug)
     return _battle_page(request, visit, found)
 
 
@@ -79,6 +89,7 @@ def _battle_page(
 ) -> HttpResponse:
     shown = Shown(found, visit.rules)
     context = {"study": visit.study, "rules": visit.rules, "shown": shown, "battle": found, **more}
+    context["may_rate"] = visit.rater is not None
     if shown.is_void:
         context |= _beginning(request, visit, found.turns[0])
     return render(request, "battles/battle.html", context, status=status)
@@ -87,7 +98,8 @@ def _battle_page(
 def _begin_page(
     request: HttpRequest, visit: Visit, prompt: str = "", error: BattleError | None = None
 ) -> HttpResponse:
-    context = {"study": visit.study, "rules": visit.rules, "error": error}
+    earlier = page.earlier(visit.rules, visitors.known(request))
+    context = {"study": visit.study, "rules": visit.rules, "error": error, "earlier": earlier}
     status = INVALID if error else 200
     return render(request, "battles/begin.html", context | _beginning(request, visit, prompt), status=status)
 
@@ -197,8 +209,8 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
         turn = _number(request.POST.get("turn", ""))
         voting.vote(found, rating, bool(request.POST.get("neither")), turn)
     except BattleError as error:
-        return _refused(request, slug, error)
-    return _done(request, slug)
+        return _refused(request, found, error)
+    return _done(request, found)
 
 
 def _number(sent: str) -> int | None:
@@ -219,8 +231,8 @@ def why(request: HttpRequest, slug: str) -> HttpResponse:
         reasons = (sent.getlist("first_reasons"), sent.getlist("second_reasons"))
         voting.say_why(found, *reasons, sent.get("comment", ""))
     except BattleError as error:
-        return _refused(request, slug, error)
-    return _done(request, slug, "Saved.")
+        return _refused(request, found, error)
+    return _done(request, found, "Saved.")
 
 
 @require_POST
@@ -230,26 +242,26 @@ def more(request: HttpRequest, slug: str) -> HttpResponse:
     visit = _visit(request, slug)
     found, prompt = _own(request, visit), request.POST.get("prompt", "").replace("\r\n", "\n")
     if request.POST.get("turn", "") != str(found.turn):
-        return _done(request, slug)  # sent twice, or from a page of an earlier turn
+        return _done(request, found)  # sent twice, or from a page of an earlier turn
     try:
         starting.go_on(found, prompt)
     except BattleError as error:
         return _battle_page(request, visit, found, INVALID, further=prompt, further_error=error)
-    return _done(request, slug)
+    return _done(request, found)
 
 
 @require_POST
 @never_cache
 def stop(request: HttpRequest, slug: str) -> HttpResponse:
-    starting.stop(_own(request, _visit(request, slug)))
-    return _done(request, slug)
+    starting.stop(found := _own(request, _visit(request, slug)))
+    return _done(request, found)
 
 
 @require_POST
 @never_cache
 def leave(request: HttpRequest, slug: str) -> HttpResponse:
-    starting.leave(_own(request, _visit(request, slug)))
-    return _done(request, slug)
+    starting.leave(found := _own(request, _visit(request, slug)))
+    return _done(request, found)
 
 
 @require_POST
@@ -258,28 +270,28 @@ def remove(request: HttpRequest, slug: str) -> HttpResponse:
     """Remove the visitor's own battle: its texts and its rating."""
     rules = get_object_or_404(BattleRules.objects.select_related("study"), study__slug=slug)
     # Also where nobody can begin a battle any more.
-    removing.remove(_own(request, Visit(rules, visitors.known(request), "")))
-    return _done(request, slug, f"Removed. {removing.IN_RELEASES}")
+    removing.remove(found := _own(request, Visit(rules, visitors.known(request), "")))
+    return _done(request, found, f"Removed. {removing.IN_RELEASES}")
 
 
 @require_POST
 @never_cache
 def end(request: HttpRequest, slug: str) -> HttpResponse:
     """End a conversation that could go on, and tell the names."""
-    voting.tell(_own(request, _visit(request, slug)))
-    return _done(request, slug)
+    voting.tell(found := _own(request, _visit(request, slug)))
+    return _done(request, found)
 
 
-def _done(request: HttpRequest, slug: str, words: str = "") -> HttpResponse:
+def _done(request: HttpRequest, found: Battle, words: str = "") -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"status": "done"})
     if words:
         messages.success(request, words)
-    return redirect("battle", slug)
+    return redirect(found)
 
 
-def _refused(request: HttpRequest, slug: str, error: BattleError) -> HttpResponse:
+def _refused(request: HttpRequest, found: Battle, error: BattleError) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"status": "refused", "detail": str(error)}, status=REFUSED)
     messages.error(request, str(error))
-    return redirect("battle", slug)
+    return redirect(found)

@@ -369,6 +369,40 @@ def test_a_visitor_has_a_battle_removed(client: Client, rules: BattleRules) -> N
     assert A not in page
 
 
+def test_a_visitor_finds_and_removes_an_earlier_battle(client: Client, rules: BattleRules) -> None:
+    first = begun(client)
+    answer(first)
+    post(client, "vote", battle=first.public_id, rating="2", turn="1")
+    second = begun(client, prompt="Why is grass green?")
+    assert client.get(f"/battle/sky/?battle={second.public_id}").url == "/battle/sky/"  # it is open
+    post(client, "leave", battle=second.public_id)
+    listed = page(client, "?new=1")
+    assert listed.index("Why is grass green?") < listed.index("You rated: A is")
+    address = f"/battle/sky/?battle={first.public_id}"
+    assert address in listed
+    stranger = Client()
+    assert "Your last battles" not in page(stranger)
+    assert stranger.get(address).status_code == 404
+    BattleRules.objects.update(consent="Another text.")  # to which nobody has agreed yet
+    shown = client.get(address).content.decode()
+    assert "Zebra-7B" in shown
+    assert "Remove this battle" in shown
+    assert 'id="why"' not in shown
+    post(client, "remove", battle=first.public_id)
+    assert client.get(address, follow=True).redirect_chain == [("/battle/sky/", 302)]
+    assert "You rated: A is" not in page(client, "?new=1")
+
+
+def test_a_comment_on_an_earlier_battle_leads_back_to_it(client: Client, rules: BattleRules) -> None:
+    battle = begun(client)
+    answer(battle)
+    post(client, "vote", battle=battle.public_id, rating="2", turn="1")
+    begun(client)
+    reply = post(client, "why", battle=battle.public_id, comment="B rambles.")
+    assert reply.url == f"/battle/sky/?battle={battle.public_id}"
+    assert "B rambles." in page(client, f"?battle={battle.public_id}")
+
+
 def test_a_further_question_is_asked_of_both(client: Client, rules: BattleRules) -> None:
     battle = begun(client)
     answer(battle)
