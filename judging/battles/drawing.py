@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -67,19 +67,6 @@ def redraw(battle: Battle, side: int, rng: random.Random) -> Author | None:
     weights = _weights(rules, {*authors, kept}, random_share=float(battle.is_random))
     left = {each: weights[pair_of(each, kept)] for each in authors if each not in tried}
     return authors[rng.choices(list(left), list(left.values()))[0]] if left else None
-
-
-def weights(rules: BattleRules) -> Mapping[Author, float]:
-    """Return how likely each model that can be asked now is in the next battle."""
-    authors = {author.contestant_id: author for author in able(rules)}
-    shares = weighing.model_weights(pair_weights(rules))
-    return {author: shares.get(key, 0.0) for key, author in authors.items()}
-
-
-def pair_weights(rules: BattleRules) -> dict[Pair, float]:
-    """Return how likely each pair is the next one, by the ids of its contestants."""
-    models = [author.contestant_id for author in able(rules)]
-    return _weights(rules, models, random_share=rules.random_share)
 
 
 def _weights(rules: BattleRules, models: Collection[int], *, random_share: float) -> dict[Pair, float]:

@@ -29,12 +29,6 @@ class Held:
     has_named: bool = False
 
 
-def releasable(text: str, names: NameFinder | None, is_complete: bool) -> tuple[str, bool]:
-    """What may be shown of a text, and whether a sentence of it tells who wrote it."""
-    held = hold(Held(), text, names, is_complete)
-    return held.shown, held.has_named
-
-
 def hold(before: Held, text: str, names: NameFinder | None, is_complete: bool) -> Held:
     """What may be shown now that an answer has become ``text``; what was shown before stays."""
     answer = strip_end_tokens(split_thinking(text)[1])

@@ -238,9 +238,7 @@ def _store_models(rules: BattleRules, wanted: Sequence[Author], by: Visitor) -> 
     if {each.pk for each in before} == {each.pk for each in wanted}:
         return False
     rules.authors.set(wanted)
-    now, then = (
-        ", ".join(f"“{each.contestant.name}”" for each in rows) or "none" for rows in (wanted, before)
-    )
+    now, then = map(_in_words, (wanted, before))
     record(Kind.SETTING, by, f"Battle rules, Models: {now}. Before: {then}.", study=rules.study)
     return True
 
@@ -339,9 +337,7 @@ def _stored(request: OperatorRequest, form: RulesForm) -> bool:
         return False
     messages.success(request, "Saved." if is_changed else "Nothing was changed.")
     if form.instance.open_to != OpenTo.NOBODY and cost(form).has_no_bound:
-        messages.warning(
-            request, "Battles are open without a budget of a day: nothing limits what they cost."
-        )
+        messages.warning(request, NO_BUDGET)
     return True
 
 

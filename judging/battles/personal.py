@@ -219,15 +219,8 @@ _RULES: Final[tuple[Rule, ...]] = (
     _rule(CARD, r"(?<![\d.])\d(?:[ \-]?\d){12,18}(?![\d.]?\d)", is_card, re.ASCII),
     _rule(IP, r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.]?\d)", is_address, re.ASCII),
     _rule(IP, r"(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])", is_address, re.ASCII),
-    _rule(
-        NATIONAL, r"(?<!\w)[A-Za-z]{6}\d{2}[A-Za-z]\d{2}[A-Za-z]\d{3}[A-Za-z](?!\w)", is_national, re.ASCII
-    ),
-    _rule(
-        NATIONAL,
-        r"(?<![\w.])[XYZxyz]?\d(?:[ .\-/]?\d){5,14}[\-+A ]?\d{0,3}[A-Za-z]?(?!\w)",
-        is_national,
-        re.ASCII,
-    ),
+    _rule(NATIONAL, _CODICE, is_national, re.ASCII),
+    _rule(NATIONAL, _NUMBERED, is_national, re.ASCII),
     _rule(PHONE, r"(?<![\w.])(?:\+|00)\d(?:[ ().\-/]{0,2}\d){7,14}(?!\w)", is_phone, re.ASCII),
     _rule(PHONE, r"(?<![\w.])\(?0\d{1,5}\)?[ \-/]{1,3}(?:[ .\-/]?\d){5,10}(?!\w)", is_phone, re.ASCII),
     _rule(PHONE, r"(?<![\w.])\(?\d{3}\)?[ .\-]\d{3}[ .\-]\d{4}(?!\w)", is_phone, re.ASCII),

@@ -19,15 +19,11 @@ BYTES: Final = 4
 
 @dataclass(frozen=True)
 class Most:
-    """The most that a battle of one turn, and one of all turns, can cost between the two dearest models.
-
-    ``looking``: the part of ``turn`` that looking at its texts costs.
-    """
+    """The most that a battle of one turn, and one of all turns, can cost between the two dearest models."""
 
     names: tuple[str, str]
     turn: Decimal
     battle: Decimal
-    looking: Decimal
     currency: str
 
 
@@ -44,7 +40,6 @@ def most(rules: BattleRules, authors: Sequence[Author]) -> Most | None:
         names=(known[0][2], known[1][2]),
         turn=sum((turn for _, turn, _ in known), of_looking),
         battle=sum((whole for whole, *_ in known), of_looking * rules.most_turns),
-        looking=of_looking,
         currency=currencies.pop(),
     )
 

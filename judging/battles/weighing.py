@@ -57,15 +57,6 @@ def chosen_weights(models: Collection[int], known: Tallies, warm_up: int) -> dic
     return {pair: share * with_new.get(pair, 0.0) + (1 - share) * others.get(pair, 0.0) for pair in worth}
 
 
-def model_weights(weights: Mapping[Pair, float]) -> dict[int, float]:
-    """Return the probability of each model to be in the pair that is drawn."""
-    found: dict[int, float] = {}
-    for pair, weight in weights.items():
-        for model in pair:
-            found[model] = found.get(model, 0.0) + weight
-    return found
-
-
 def _worth(models: Collection[int], known: Tallies) -> dict[Pair, float]:
     pairs = list(combinations(sorted(models), 2))
     ahead = _ahead(models, known.battles)

@@ -5,9 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.texts.author_names import NameFinder
-from judging.battles.holding import HELD_BACK, LONGEST_RUN, Held, hold, releasable
+from judging.battles.holding import HELD_BACK, LONGEST_RUN, Held, hold
 
 LOOP = NameFinder("Loop 2", "Loop", "Loopcorp")
+
+
+def whole(text: str, names: NameFinder | None = LOOP) -> tuple[str, bool]:
+    """What is shown of an answer that is complete, and whether it tells who wrote it."""
+    held = hold(Held(), text, names, is_complete=True)
+    return held.shown, held.has_named
 
 
 @pytest.mark.parametrize(
@@ -28,15 +34,15 @@ LOOP = NameFinder("Loop 2", "Loop", "Loopcorp")
     ],
 )
 def test_whole_sentences_are_shown(text: str, shown: str) -> None:
-    assert releasable(text, LOOP, is_complete=False)[0] == shown
+    assert hold(Held(), text, LOOP, is_complete=False).shown == shown
 
 
 def test_the_end_is_shown_once_it_has_come() -> None:
-    assert releasable("Hello. And", LOOP, is_complete=True) == ("Hello. And", False)
-    assert releasable("Hello.<|im_end|>", LOOP, is_complete=True) == ("Hello.", False)
-    assert releasable("I am Loop 2.", LOOP, is_complete=True) == (HELD_BACK, True)
-    assert releasable("<think>Well.", LOOP, is_complete=True) == ("", False)
-    assert releasable("I am Loop 2.", None, is_complete=True) == ("I am Loop 2.", False)
+    assert whole("Hello. And") == ("Hello. And", False)
+    assert whole("Hello.<|im_end|>") == ("Hello.", False)
+    assert whole("I am Loop 2.") == (HELD_BACK, True)
+    assert whole("<think>Well.") == ("", False)
+    assert whole("I am Loop 2.", None) == ("I am Loop 2.", False)
 
 
 WORDS = st.lists(
@@ -77,7 +83,7 @@ def test_pieces_show_what_the_whole_does(words: list[str]) -> None:
     for end in range(0, len(text), 3):
         held = hold(held, text[:end], LOOP, is_complete=False)
     held = hold(held, text, LOOP, is_complete=True)
-    assert (held.shown, held.has_named) == releasable(text, LOOP, is_complete=True)
+    assert (held.shown, held.has_named) == whole(text)
 
 
 def test_thinking_whose_end_alone_is_marked_is_left_where_it_was_seen() -> None:
