@@ -5,15 +5,14 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from arena.pages.counts import is_number
 from arena.pages.operating import INVALID, refuse
 from arena.pages.permissions import OperatorRequest, operator
 from arena.pages.written import LinesField
 from judging.battles import categories
-from judging.battles.publishing import live_prompts
+from judging.battles.publishing import live_prompts, named
 from judging.judges.rights import WHOM_TO_ASK, may_ask_models
 from judging.judges.services import JudgeError
 from judging.models import HandLabel, Judge, LabelCall, Labelling
@@ -107,9 +106,6 @@ def _act(request: OperatorRequest, newest: Labelling | None, form: LabellingForm
 
 
 def _check(request: OperatorRequest, newest: Labelling) -> None:
-    name = request.POST.get("prompt", "")
-    if not is_number(name):
-        raise Http404
-    prompt = get_object_or_404(live_prompts(request.study), pk=int(name))
+    prompt = named(request)
     if not HandLabel.objects.filter(prompt=prompt).exists():  # in another tab
         categories.check(newest, prompt, request.POST["check"], request.user)

@@ -15,7 +15,7 @@ HELD_BACK: Final = "[A sentence that tells who wrote this is held back.]"
 LONGEST_RUN: Final = 400  # characters without the end of a sentence, of which words are shown then
 LONGEST_NAME: Final = 60  # characters that are held where no blanks tell words apart
 
-_END: Final = re.compile(r"[.!?…][)\]\"'”’*_]{0,3}(?=\s)\s*|[。！？]\s*|\n\s*")
+END: Final = re.compile(r"[.!?…][)\]\"'”’»*_]{0,3}(?=\s)\s*|[。！？]\s*|\n\s*")
 """Where a sentence or a line ends, with the blanks behind it."""
 
 
@@ -43,7 +43,7 @@ def hold(before: Held, text: str, names: NameFinder | None, is_complete: bool) -
 
 def _sentences(text: str, is_complete: bool) -> list[str]:
     """The whole sentences that a text begins with; of a long one without an end, its whole words."""
-    starts = [0, *(found.end() for found in _END.finditer(text))]
+    starts = [0, *(found.end() for found in END.finditer(text))]
     found = [text[start:end] for start, end in pairwise(starts)]
     rest = text[starts[-1] :]
     if not is_complete:

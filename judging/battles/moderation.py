@@ -16,7 +16,7 @@ from arena.texts.look_alikes import find
 from judging.endpoints.client import NoReplyError, Reply
 from judging.judges.asked import AskedModel, asked_by
 from judging.judges.services import JudgeError
-from judging.models import BattleRules
+from judging.models import BattleRules, Endpoint
 from judging.protocols.parsing import read_yes_no
 from judging.protocols.rendering import block, boundary
 from judging.runs.work import boundary_secret
@@ -67,7 +67,7 @@ def _by_endpoint(rules: BattleRules, text: str) -> str:
     endpoint = rules.moderation_endpoint
     if endpoint is None:
         return ""
-    model = AskedModel(endpoint, endpoint.model, 1, None, {})
+    model = of_endpoint(endpoint)
 
     def ask() -> tuple[list[str], Reply]:
         found = model.client().moderate(endpoint.model, text, endpoint.timeout)
@@ -78,6 +78,11 @@ def _by_endpoint(rules: BattleRules, text: str) -> str:
     said: list[Message] = [{"role": "user", "content": text}]
     flagged = _asked(ask, model, said, rules.study if is_paid else None)
     return f"The moderation endpoint flags it: {', '.join(flagged)}." if flagged else ""
+
+
+def of_endpoint(endpoint: Endpoint) -> AskedModel:
+    """The model that a moderation endpoint has; it writes nothing."""
+    return AskedModel(endpoint, endpoint.model, 1, None, {})
 
 
 def _by_judge(rules: BattleRules, text: str) -> str:

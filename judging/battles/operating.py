@@ -29,6 +29,7 @@ from judging.judges.forms import AmountField
 from judging.judges.rights import WHOM_TO_ASK, may_ask_models
 from judging.judges.services import MOST_TOKENS, JudgeError, missing_key
 from judging.models import Author, Battle, BattleRules, Endpoint, Judge, Purse
+from judging.models.endpoints import SIMULATED_ADDRESS
 from judging.spending.budgets import check_models, check_outer, set_battles_budget
 
 OpenTo = BattleRules.OpenTo
@@ -140,7 +141,7 @@ class RulesForm(SharedForm):
             self.initial["budget"] = self.purse.budget
         choices: Mapping[str, Any] = {
             "authors": askable(study),
-            "moderation_endpoint": Endpoint.objects.exclude(base_url="simulated:"),
+            "moderation_endpoint": Endpoint.objects.exclude(base_url=SIMULATED_ADDRESS),
             "moderation_judge": Judge.objects.filter(active=True, provider=Judge.Provider.OPENAI).whole(),
         }
         for name, rows in choices.items():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from judging.battles.moderation import ASKED
+from judging.battles.moderation import ASKED, of_endpoint
 from judging.battles.starting import asked
 from judging.endpoints import costs
 from judging.endpoints.costs import TOKENS_AROUND_MESSAGE, TOKENS_AROUND_REQUEST
@@ -85,6 +85,6 @@ def _looking(rules: BattleRules) -> Iterator[AskedModel]:
     if judge := rules.moderation_judge:
         yield asked_by(judge)
     if endpoint := rules.moderation_endpoint:
-        model = AskedModel(endpoint, endpoint.model, 1, None, {})
+        model = of_endpoint(endpoint)
         if prices_of([model])[0] is not None:
             yield model

@@ -180,7 +180,7 @@ def _act(request: OperatorRequest) -> None:
         )
         messages.success(request, f"{count:,} published.{rest}")
         return
-    prompt = _named(request)
+    prompt = named(request)
     if "publish" in request.POST:
         messages.success(request, "Published." if publish(study, [prompt], by) else "It is public already.")
     elif "withdraw" in request.POST:
@@ -198,7 +198,8 @@ def _act(request: OperatorRequest) -> None:
         messages.success(request, f"Removed. {removing.IN_RELEASES}")
 
 
-def _named(request: OperatorRequest) -> Prompt:
+def named(request: OperatorRequest) -> Prompt:
+    """The live prompt that a form names; 404 for any other."""
     name = request.POST.get("prompt", "")
     if not is_number(name):
         raise Http404

@@ -1,10 +1,8 @@
 """What of a battle its visitor can see at a moment: the released text of both sides, and nothing else."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 from django.utils import timezone
 
@@ -12,12 +10,11 @@ from arena.models import Comparison
 from arena.rules import scales
 from arena.rules.subsets import LIVE_SUBSET
 from judging.battles.advancing import is_complete, release_of, side_of
+from judging.battles.holding import END
 from judging.battles.release import released_at
 from judging.models import Battle, BattleCall, BattleRules
 
 State = Battle.State
-
-_SENTENCE: Final = re.compile(r"[.!?…][\"'”’)\]»*_]*\s|[。！？]|\n")
 
 
 @dataclass(frozen=True)
@@ -29,7 +26,7 @@ class Side:
 
     @property
     def has_sentence(self) -> bool:
-        return self.is_complete or bool(_SENTENCE.search(self.text))
+        return self.is_complete or bool(END.search(self.text))
 
 
 @dataclass(frozen=True)

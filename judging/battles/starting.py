@@ -22,6 +22,7 @@ from judging.battles.locking import locked
 from judging.battles.showing import goes_on_from, may_go_on, votes
 from judging.judges.asked import AskedModel
 from judging.models import Author, Battle, BattleCall, BattleRules, Purse
+from judging.models.requests import LIVE
 from judging.requests.services import refuse
 from judging.spending.reservations import Granted, battles_purse, prices_of, reserve
 
@@ -106,7 +107,7 @@ def go_on(battle: Battle, prompt: str) -> Battle:
 def stop(battle: Battle) -> None:
     """End both answers where they are; a battle of which nothing was asked yet is left."""
     battle = locked(battle)
-    live = battle.calls.filter(is_current=True, state__in=[Asked.WAITING, Asked.IN_FLIGHT])
+    live = battle.calls.filter(LIVE, is_current=True)
     if battle.state == State.WAITING and not live.filter(state=Asked.IN_FLIGHT).exists():
         _leave(battle)
     elif battle.is_open and live.exists():

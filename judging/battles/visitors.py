@@ -15,6 +15,7 @@ from arena.models import Membership, Rater, Role, Study
 from arena.process.proof import origin_of
 from arena.rating.accounts import rater_of
 from judging.battles.errors import BattleError
+from judging.battles.starting import CLOSED
 from judging.models import BattleRules
 
 COOKIE: Final = "visitor"
@@ -23,7 +24,6 @@ KEPT: Final = timedelta(days=180)
 SALT: Final = "judging.battles.visitor"
 OpenTo = BattleRules.OpenTo
 
-CLOSED: Final = "This study has no battles now."
 MEMBERS: Final = "Only members of this study can battle. Ask its operators for an invitation."
 SIGN_IN: Final = "Sign in to battle in this study."
 PAUSED: Final = "The operators have paused you in this study."

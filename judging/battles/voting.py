@@ -23,6 +23,7 @@ from judging.battles.errors import BattleError
 from judging.battles.locking import locked
 from judging.battles.showing import Side, Turn, goes_on_from, name_of, turns, votes
 from judging.models import Battle, BattleCall, BattleRules
+from judging.models.requests import LIVE
 
 State = Battle.State
 
@@ -123,8 +124,7 @@ def _refuse(battle: Battle, turn: Turn, rating: int | None, neither: bool) -> No
 
 def _end_answers(battle: Battle) -> None:
     """Have what is still written ended: nobody will see more of it."""
-    live = battle.calls.filter(is_current=True, state__in=["waiting", "in_flight"])
-    live.update(ends_early=True)
+    battle.calls.filter(LIVE, is_current=True).update(ends_early=True)
 
 
 def _pair(battle: Battle, seen: Sequence[Turn], by_turn: bool) -> tuple[Pair, bool]:

@@ -15,6 +15,7 @@ from judging.battles.door import door
 from judging.battles.holding import HELD_BACK
 from judging.endpoints import streaming
 from judging.models import Author, Battle, BattleCall, BattleRules, Purse, RateLimit
+from judging.models.endpoints import SIMULATED_ADDRESS
 from judging.spending.budgets import set_battles_budget
 from tests import factories as make
 from tests.judging.endpoints.server import Answer, ChatServer, Script, Streamed
@@ -336,7 +337,7 @@ def test_a_reply_whose_battle_was_not_brought_up_to_it_is_found_by_the_sweep(bet
 def test_simulated_models_answer_in_simulated_studies_alone(between: Arena) -> None:
     rules = between(Answer("One."), Answer("Two."))
     for author in rules.authors.all():
-        author.endpoint.base_url, author.endpoint.model = "simulated:", f"simulated-{author.pk}"
+        author.endpoint.base_url, author.endpoint.model = SIMULATED_ADDRESS, f"simulated-{author.pk}"
         author.endpoint.save()
         author.options = {"strength": 300, "length": 100, "speed": 4000}
         author.save()

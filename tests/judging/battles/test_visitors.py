@@ -15,6 +15,7 @@ from arena.models import Membership, Rater
 from arena.pages.permissions import viewable
 from judging.battles import visitors
 from judging.battles.errors import BattleError
+from judging.battles.starting import CLOSED
 from judging.models import BattleRules
 from tests import factories as make
 
@@ -141,7 +142,7 @@ def test_another_text_is_agreed_to_anew(rules: BattleRules) -> None:
 @pytest.mark.parametrize(
     ("open_to", "visibility", "stranger", "account", "member"),
     [
-        ("nobody", "public", visitors.CLOSED, visitors.CLOSED, visitors.CLOSED),
+        ("nobody", "public", CLOSED, CLOSED, CLOSED),
         ("members", "public", visitors.MEMBERS, visitors.MEMBERS, visitors.AGREE),
         ("accounts", "public", visitors.SIGN_IN, visitors.AGREE, visitors.AGREE),
         ("everybody", "public", visitors.AGREE, visitors.AGREE, visitors.AGREE),
