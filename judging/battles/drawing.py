@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Final
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from arena.models import Comparison
@@ -74,13 +74,24 @@ def _weights(rules: BattleRules, models: Collection[int], *, random_share: float
     return weighing.pair_weights(models, known, random_share=random_share, warm_up=rules.warm_up)
 
 
+def askable(study: int) -> QuerySet[Author]:
+    """The models of a study that could answer in battles, by name."""
+    found = Author.objects.filter(contestant__study=study, contestant__retired_at=None, writes="")
+    answering = found.filter(second_to=None).select_related("contestant", "endpoint")
+    return answering.order_by("contestant__name", "pk")
+
+
+def models_of(rules: BattleRules) -> QuerySet[Author]:
+    """Those among them that its battles are between."""
+    return askable(rules.study_id).filter(battles_of=rules.pk) if rules.pk else Author.objects.none()
+
+
 def able(rules: BattleRules) -> list[Author]:
     """The models of a study's battles that can be asked now: neither retired nor down.
 
     One that is down is able again when its next try is due, as nobody else may try.
     """
-    found = rules.authors.filter(contestant__retired_at=None, contestant__study=rules.study_id, writes="")
-    authors = list(found.filter(second_to=None).select_related("contestant", "endpoint").order_by("pk"))
+    authors = list(models_of(rules).order_by("pk"))
     down = limiting.down({author.endpoint for author in authors})
     return [author for author in authors if author.endpoint_id not in down]
 

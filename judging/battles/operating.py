@@ -23,6 +23,7 @@ from arena.studies import changes
 from arena.studies.forms import PercentField, SharedForm, TickBox
 from arena.texts.markdown import LONGEST_WRITTEN
 from judging.battles import pricing, removing
+from judging.battles.drawing import askable, models_of
 from judging.battles.starting import asked
 from judging.endpoints import costs
 from judging.judges.forms import AmountField
@@ -140,7 +141,7 @@ class RulesForm(SharedForm):
         if self.purse and "budget" in self.fields:
             self.initial["budget"] = self.purse.budget
         choices: Mapping[str, Any] = {
-            "authors": askable(study),
+            "authors": askable(study.pk),
             "moderation_endpoint": Endpoint.objects.exclude(base_url=SIMULATED_ADDRESS),
             "moderation_judge": Judge.objects.filter(active=True, provider=Judge.Provider.OPENAI).whole(),
         }
@@ -160,7 +161,7 @@ class RulesForm(SharedForm):
         """The models that are chosen: as typed, or as stored."""
         if self.is_bound:
             return list(self.cleaned_data.get("authors", ()))
-        return list(stored_models(self.instance))
+        return list(models_of(self.instance))
 
     def clean_temperature(self) -> float | None:
         wanted: float | None = self.cleaned_data["temperature"]
@@ -220,22 +221,8 @@ def _name_of(author: Author) -> str:
     return f"{author.contestant.name} ({author.endpoint.model})"
 
 
-def askable(study: Study) -> Any:
-    """The models of a study that could answer in battles."""
-    found = Author.objects.filter(contestant__study=study, contestant__retired_at=None, writes="")
-    return (
-        found.filter(second_to=None)
-        .select_related("contestant", "endpoint")
-        .order_by("contestant__name", "pk")
-    )
-
-
-def stored_models(rules: BattleRules) -> Any:
-    return askable(rules.study).filter(battles_of=rules.pk) if rules.pk else Author.objects.none()
-
-
 def _store_models(rules: BattleRules, wanted: Sequence[Author], by: Visitor) -> bool:
-    before = list(stored_models(rules))
+    before = list(models_of(rules))
     if {each.pk for each in before} == {each.pk for each in wanted}:
         return False
     rules.authors.set(wanted)
@@ -286,7 +273,7 @@ def _of_battle(rules: BattleRules, models: Sequence[Author], found: pricing.Most
 
 def missing(rules: BattleRules) -> list[str]:
     """What keeps battles from beginning, in words."""
-    return list(_missing(rules, list(stored_models(rules))))
+    return list(_missing(rules, list(models_of(rules))))
 
 
 def _missing(rules: BattleRules, models: Sequence[Author]) -> Iterator[str]:
@@ -356,7 +343,7 @@ def _show(request: OperatorRequest, form: RulesForm, may_change: bool) -> HttpRe
         "may_change": may_change,
         "whom_to_ask": WHOM_TO_ASK,
         "may_add": is_staff(request.user),
-        "can_be_asked": askable(request.study).exists(),
+        "can_be_asked": askable(request.study.pk).exists(),
     }
     return render(request, "battles/settings.html", context, status=INVALID if form.errors else 200)
 

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from arena.models import Rater, Study
 from arena.pages.permissions import viewable, wants_json
 from judging.battles import page, removing, starting, visitors, voting, work
+from judging.battles.drawing import models_of
 from judging.battles.errors import BattleError
 from judging.battles.page import Shown
 from judging.models import Author, Battle, BattleRules
@@ -120,7 +121,7 @@ def _beginning(request: HttpRequest, visit: Visit, prompt: str = "") -> dict[str
         asked = work.challenge(rules, visit.rater, visitors.address(request, rules))
         context["challenge"] = asked if asked.bits else None
     if rules.lets_choose and request.user.is_authenticated:
-        context["choices"] = rules.authors.select_related("contestant").order_by("contestant__name")
+        context["choices"] = models_of(rules)
     return context
 
 

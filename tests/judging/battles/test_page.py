@@ -465,6 +465,10 @@ def test_people_who_are_signed_in_choose_models_where_the_study_lets_them(rules:
         reply = post(person, "start", prompt="Why?", consent="1", chosen=wrong)
         assert reply.status_code == 422
         assert "two different models" in reply.content.decode()
+    gone = make_contestant(study=rules.study, name="Dodo-3B", retired_at=timezone.now())
+    rules.authors.add(make_author(contestant=gone))
+    assert "Zebra-7B" in page(person)
+    assert "Dodo-3B" not in page(person)
     battle = begun(person, chosen=ids)
     assert battle.is_chosen
     answer(battle)
