@@ -5,7 +5,7 @@ category it names. What was said by hand wins over every version.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from string import Template
 from typing import Final
@@ -191,10 +191,10 @@ def labels(labelling: Labelling) -> dict[int, str]:
     return dict(named.order_by("pk").values_list("prompt", "category"))
 
 
-def next_to_check(labelling: Labelling) -> Prompt | None:
-    """The next prompt of a random sample, in an order that is the same for everybody."""
+def next_to_check(labelling: Labelling, named: Mapping[int, str]) -> Prompt | None:
+    """The next of these prompts in a random sample, in an order that is the same for everybody."""
     done = set(HandLabel.objects.filter(prompt__study=labelling.study).values_list("prompt", flat=True))
-    left = sorted(labels(labelling).keys() - done, key=lambda pk: _place(labelling, pk))
+    left = sorted(named.keys() - done, key=lambda pk: _place(labelling, pk))
     return Prompt.objects.filter(pk=left[0]).first() if left else None
 
 

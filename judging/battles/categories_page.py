@@ -57,17 +57,17 @@ def page(request: OperatorRequest) -> HttpResponse:
 
 def _of_version(labelling: Labelling) -> dict[str, Any]:
     calls = LabelCall.objects.filter(labelling=labelling)
-    open_prompts = categories.open_prompts(labelling)
+    open_prompts, labels = categories.open_prompts(labelling), categories.labels(labelling)
     found: dict[str, Any] = {
         "labelling": labelling,
         "waiting": calls.filter(LIVE).count(),
-        "labelled": len(categories.labels(labelling)),
+        "labelled": len(labels),
         "open": open_prompts.count(),
         "errors": list(calls.exclude(error="").values_list("error", flat=True).distinct()[:5]),
-        "next": categories.next_to_check(labelling),
+        "next": categories.next_to_check(labelling, labels),
     }
     if found["next"]:
-        found["said"] = categories.labels(labelling)[found["next"].pk]
+        found["said"] = labels[found["next"].pk]
     try:
         asked = list(open_prompts[: categories.MOST_AT_ONCE])
         found |= {"asked": len(asked), "total": categories.estimate(labelling, asked) if asked else None}

@@ -113,9 +113,13 @@ class Shown:
     prompt: Prompt
     turns: list[list[tuple[str, str]]]
     answers: list[tuple[str, list[list[tuple[str, str]]]]]
-    kinds: list[str]
     battle: Battle | None
     why_public: str
+
+    @property
+    def kinds(self) -> list[str]:
+        turns = [*self.turns, *(turn for _, answer in self.answers for turn in answer)]
+        return list(dict.fromkeys(kind for turn in turns for _, kind in turn if kind))
 
     @property
     def is_in_answers(self) -> bool:
@@ -128,7 +132,6 @@ class Shown:
             prompt,
             _marked(prompt.turns),
             [(str(each.contestant or "unknown"), _marked(each.turns)) for each in answers],
-            kinds_in(prompt),
             battle_of(prompt),
             "" if prompt.is_private else why_public(study, prompt),
         )

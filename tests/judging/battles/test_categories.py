@@ -14,6 +14,7 @@ from judging.battles.categories import (
     check,
     define,
     door,
+    labels,
     newest,
     next_to_check,
     read,
@@ -131,10 +132,10 @@ def test_accuracy_is_that_of_the_prompts_checked_by_hand(judge: Judge) -> None:
         answered(call, "1")
     assert labelling_accuracy(study) == []
     for number in range(10):
-        prompt = next_to_check(labelling)
+        prompt = next_to_check(labelling, labels(labelling))
         assert prompt is not None
         check(labelling, prompt, "Coding" if number else "Writing", ada)
-    assert next_to_check(labelling) is None
+    assert next_to_check(labelling, labels(labelling)) is None
     assert HandLabel.objects.count() == len(prompts)
     [row] = labelling_accuracy(study)
     # Wilson's interval of 9 of 10.
