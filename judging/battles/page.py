@@ -185,7 +185,7 @@ class Shown:
 
     @cached_property
     def columns(self) -> list[Column]:
-        told = voting.reveal(self.battle) if self.is_told else (None, None)
+        told = voting.reveal(self.battle, self.newest) if self.is_told else (None, None)
         said = (self.battle.first_reasons, self.battle.second_reasons)
         return [self._column(side, told[side], said[side]) for side in BattleCall.Side]
 
@@ -246,5 +246,5 @@ def earlier(rules: BattleRules, rater: Rater | None) -> list[Shown]:
 def newest(study: Study, rater: Rater) -> Battle | None:
     """Return the battle that a visitor has open, or the last one that ended."""
     rows = Battle.objects.filter(study=study, rater=rater).order_by("-pk")
-    found = rows.select_related("study", "comparison", "first", "second", "rater").first()
+    found = rows.select_related("study__battle_rules", "comparison", "first", "second", "rater").first()
     return None if found and found.void == Void.REMOVED else found

@@ -64,7 +64,7 @@ def turns(battle: Battle, moment: datetime | None = None) -> list[Turn]:
 def _calls(battle: Battle) -> Mapping[int, Sequence[BattleCall]]:
     """Return the current calls by turn."""
     found: dict[int, list[BattleCall]] = {}
-    for call in battle.calls.filter(is_current=True).defer("messages", "raw_reply"):
+    for call in battle.calls.filter(is_current=True).defer("messages", "raw_reply", "text"):
         found.setdefault(call.turn, []).append(call)
     return found
 
@@ -94,8 +94,11 @@ def name_of(battle: Battle, turn: int) -> str:
 
 def votes(battle: Battle) -> dict[int, Comparison]:
     """Return the votes on a battle by turn: of a conversation that goes on from better answers, several."""
+    is_own = battle.study.battle_rules.thread == BattleRules.Thread.OWN
+    if battle.state != State.VOTED and (is_own or battle.turn == 1):
+        return {}
     numbers = {name_of(battle, turn): turn for turn in range(1, battle.turn + 1)}
-    if battle.study.battle_rules.thread == BattleRules.Thread.OWN:  # one, of all turns together
+    if is_own:  # one, of all turns together
         numbers = {name_of(battle, 1): battle.turn}
     found = Comparison.objects.current().filter(
         rater=battle.rater_id,

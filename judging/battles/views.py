@@ -48,10 +48,10 @@ def _visit(request: HttpRequest, slug: str) -> Visit:
         study__slug=slug,
         study__is_draft=False,
     )
-    why = visitors.why_not(request, rules)
+    rater, why = visitors.met(request, rules)
     if why == visitors.MEMBERS and not viewable(request.user).filter(pk=rules.study_id).exists():
         raise Http404
-    return Visit(rules, visitors.visitor(request, rules), why)
+    return Visit(rules, rater, why)
 
 
 def _own(request: HttpRequest, visit: Visit) -> Battle:

@@ -30,20 +30,15 @@ PAUSED: Final = "The operators have paused you in this study."
 AGREE: Final = "Agree to the text on what is stored, then begin."
 
 
-def visitor(request: HttpRequest, rules: BattleRules) -> Rater | None:
-    """Who battles; None for somebody who may not, or has not agreed to what is stored."""
-    return None if why_not(request, rules) else known(request)
-
-
-def why_not(request: HttpRequest, rules: BattleRules) -> str:
-    """Why somebody cannot begin a battle, ``AGREE`` if they can once they have agreed; "" if nothing is."""
+def met(request: HttpRequest, rules: BattleRules) -> tuple[Rater | None, str]:
+    """Who battles; else None, and why they cannot: ``AGREE`` if they can once they have agreed."""
     if why := _why_not_open(request, rules):
-        return why
+        return None, why
     rater = known(request)
-    membership = _membership(rater, rules) if rater else None
+    membership = Membership.objects.filter(study=rules.study_id, rater=rater).first() if rater else None
     if rater and (rater.paused_at or (membership and membership.paused_at)):
-        return PAUSED
-    return "" if membership and _agreed(membership, rules) else AGREE
+        return None, PAUSED
+    return (rater, "") if membership and _agreed(membership, rules) else (None, AGREE)
 
 
 def admit(request: HttpRequest, response: HttpResponse, rules: BattleRules) -> Rater:
@@ -51,7 +46,7 @@ def admit(request: HttpRequest, response: HttpResponse, rules: BattleRules) -> R
 
     Raises BattleError.
     """
-    if (why := why_not(request, rules)) not in ("", AGREE):
+    if (why := met(request, rules)[1]) not in ("", AGREE):
         raise BattleError(why)
     with transaction.atomic():
         rater = known(request) or _new_visitor(request)
@@ -129,10 +124,6 @@ def _name(response: HttpResponse, rater: Rater) -> None:
         httponly=True,
         samesite="Lax",
     )
-
-
-def _membership(rater: Rater, rules: BattleRules) -> Membership | None:
-    return Membership.objects.filter(study=rules.study_id, rater=rater).first()
 
 
 def _agreed(membership: Membership, rules: BattleRules) -> bool:

@@ -205,16 +205,18 @@ class Told:
     tokens: int | None
 
 
-def reveal(battle: Battle) -> tuple[Told, Told]:
-    """Return who wrote A and B. Raises BattleError before the vote, and while the conversation may go on."""
+def reveal(battle: Battle, seen: Turn) -> tuple[Told, Told]:
+    """Return who wrote A and B. Raises BattleError before the vote, and while the conversation may go on.
+
+    ``seen``: what could be seen of their newest answers.
+    """
     if battle.state != State.VOTED or battle.told_at is None:
         raise BattleError("Names are told after the rating.")
-    sides = turns(battle)[-1].sides
     newest = battle.calls.filter(is_current=True, turn=battle.turn)
     tokens = dict(newest.values_list("side", "completion_tokens"))
     first, second = (
-        _told(contestant, seen, tokens.get(side))
-        for side, (contestant, seen) in enumerate(zip((battle.first, battle.second), sides, strict=True))
+        _told(contestant, text, tokens.get(side))
+        for side, (contestant, text) in enumerate(zip((battle.first, battle.second), seen.sides, strict=True))
     )
     return first, second
 

@@ -190,11 +190,22 @@ def test_looking_writes_nothing(client: Client, rules: BattleRules, query: str) 
     answer(battle, state="answering")
     page(client, query)
     for asked in (lambda: page(client, query), lambda: poll(client, battle), lambda: page(Client(), query)):
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
+        with CaptureQueriesContext(connection) as queries:
             asked()
         assert not [each for each in queries if re.match("INSERT|UPDATE|DELETE", each["sql"])]
+
+
+def test_asking_for_what_is_new_costs_one_query_for_each_thing_to_know(
+    client: Client, rules: BattleRules
+) -> None:
+    battle = begun(client)
+    answer(battle, state="answering")
+    with CaptureQueriesContext(connection) as queries:
+        assert poll(client, battle).status_code == 200
+    asked = [re.findall('FROM "([a-z_]+)"', each["sql"])[0] for each in queries]
+    assert asked == [
+        *("judging_battlerules", "arena_rater", "arena_membership", "judging_battle", "judging_battlecall")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,8 @@ def admitted(rules: BattleRules, request: HttpRequest | None = None) -> tuple[Ra
 
 
 def test_a_stranger_who_agrees_is_known_again(rules: BattleRules) -> None:
-    assert visitors.visitor(asking(), rules) is None
-    assert visitors.why_not(asking(), rules) == visitors.AGREE
+    assert visitors.met(asking(), rules)[0] is None
+    assert visitors.met(asking(), rules)[1] == visitors.AGREE
     response = HttpResponse()
     rater = visitors.admit(asking(), response, rules)
     cookie = response.cookies["visitor"]
@@ -53,13 +53,13 @@ def test_a_stranger_who_agrees_is_known_again(rules: BattleRules) -> None:
     assert (membership.rater, membership.role, membership.consent) == (rater, "viewer", "Operators read it.")
     assert membership.consented_at
     back = asking(cookie=cookie.value)
-    assert visitors.visitor(back, rules) == rater
-    assert visitors.why_not(back, rules) == ""
+    assert visitors.met(back, rules)[0] == rater
+    assert visitors.met(back, rules)[1] == ""
     assert admitted(rules, back)[0] == rater  # again: nobody new
     assert Rater.objects.filter(is_visitor=True).count() == 1
     # Elsewhere they are the same visitor, who is asked to agree there.
     other = make.make_battle_rules()
-    assert visitors.why_not(back, other) == visitors.AGREE
+    assert visitors.met(back, other)[1] == visitors.AGREE
     assert admitted(other, back)[0] == rater
 
 
@@ -85,30 +85,30 @@ def test_a_cookie_that_is_forged_or_old_names_nobody(rules: BattleRules) -> None
         "\0",
         "x" * 5000,
     ):
-        assert visitors.visitor(asking(cookie=forged), rules) is None
+        assert visitors.met(asking(cookie=forged), rules)[0] is None
     with time_machine.travel(timezone.now() + timedelta(days=179)):
-        assert visitors.visitor(asking(cookie=cookie), rules) == rater
+        assert visitors.met(asking(cookie=cookie), rules)[0] == rater
     with time_machine.travel(timezone.now() + timedelta(days=181)):
-        assert visitors.visitor(asking(cookie=cookie), rules) is None
+        assert visitors.met(asking(cookie=cookie), rules)[0] is None
 
 
 def test_a_copied_cookie_is_the_same_visitor(rules: BattleRules) -> None:
     rater, cookie = admitted(rules)
     copied = asking(cookie=cookie, address="198.51.100.1")
-    assert visitors.visitor(copied, rules) == rater  # whose limits hold for both
+    assert visitors.met(copied, rules)[0] == rater  # whose limits hold for both
     rater.delete()
-    assert visitors.visitor(copied, rules) is None
+    assert visitors.met(copied, rules)[0] is None
 
 
 def test_people_battle_as_the_rater_they_are(rules: BattleRules) -> None:
     user = make.make_user()
-    assert visitors.why_not(asking(user), rules) == visitors.AGREE
+    assert visitors.met(asking(user), rules)[1] == visitors.AGREE
     assert not Rater.objects.exists()  # looking makes nobody a rater
     rater, cookie = admitted(rules, asking(user))
     assert (rater.user, rater.is_visitor, cookie) == (user, False, "")
-    assert visitors.visitor(asking(user), rules) == rater
+    assert visitors.met(asking(user), rules)[0] == rater
     _, strange = admitted(rules)
-    assert visitors.visitor(asking(user, cookie=strange), rules) == rater
+    assert visitors.met(asking(user, cookie=strange), rules)[0] == rater
 
 
 def test_who_agrees_sees_no_more_than_before(rules: BattleRules) -> None:
@@ -124,7 +124,7 @@ def test_who_agrees_sees_no_more_than_before(rules: BattleRules) -> None:
 def test_members_keep_their_role_and_what_they_agreed_to(rules: BattleRules) -> None:
     member = make.make_member(rules.study)
     Membership.objects.update(consent="To rate.", consented_at=timezone.now())
-    assert visitors.why_not(asking(member.user), rules) == visitors.AGREE
+    assert visitors.met(asking(member.user), rules)[1] == visitors.AGREE
     admitted(rules, asking(member.user))
     membership = Membership.objects.get()
     assert (membership.role, membership.consent) == ("rater", "To rate.\n\nOperators read it.")
@@ -134,9 +134,9 @@ def test_another_text_is_agreed_to_anew(rules: BattleRules) -> None:
     rater, cookie = admitted(rules)
     BattleRules.objects.update(consent="Everybody reads it.")
     rules.refresh_from_db()
-    assert visitors.why_not(asking(cookie=cookie), rules) == visitors.AGREE
+    assert visitors.met(asking(cookie=cookie), rules)[1] == visitors.AGREE
     assert admitted(rules, asking(cookie=cookie))[0] == rater
-    assert visitors.visitor(asking(cookie=cookie), rules) == rater
+    assert visitors.met(asking(cookie=cookie), rules)[0] == rater
 
 
 @pytest.mark.parametrize(
@@ -152,16 +152,16 @@ def test_another_text_is_agreed_to_anew(rules: BattleRules) -> None:
 def test_who_may_battle(open_to: str, visibility: str, stranger: str, account: str, member: str) -> None:
     rules = make.make_battle_rules(study=make.make_study(visibility=visibility), open_to=open_to)
     people = (None, make.make_user(), make.make_member(rules.study).user)
-    assert [visitors.why_not(asking(each), rules) for each in people] == [stranger, account, member]
+    assert [visitors.met(asking(each), rules)[1] for each in people] == [stranger, account, member]
 
 
 def test_who_is_paused_does_not_battle(rules: BattleRules) -> None:
     _, cookie = admitted(rules)
     Membership.objects.update(paused_at=timezone.now())
-    assert visitors.why_not(asking(cookie=cookie), rules) == visitors.PAUSED
+    assert visitors.met(asking(cookie=cookie), rules)[1] == visitors.PAUSED
     Membership.objects.update(paused_at=None)
     Rater.objects.update(paused_at=timezone.now())
-    assert visitors.visitor(asking(cookie=cookie), rules) is None
+    assert visitors.met(asking(cookie=cookie), rules)[0] is None
     with pytest.raises(BattleError, match="have paused you"):
         admitted(rules, asking(cookie=cookie))
 

@@ -16,7 +16,7 @@ from judging.battles import showing
 from judging.battles.errors import BattleError
 from judging.battles.release import STOP
 from judging.battles.showing import may_go_on
-from judging.battles.voting import reveal, say_why, tell, vote
+from judging.battles.voting import Told, reveal, say_why, tell, vote
 from judging.models import Battle, BattleCall
 from tests.factories import make_battle, make_battle_call, make_battle_rules, make_member, make_study
 
@@ -257,26 +257,33 @@ def test_a_conversation_goes_on_from_the_better_answer(
     assert Comparison.objects.count() == 2
 
 
+def told(battle: Battle) -> tuple[Told, Told]:
+    return reveal(battle, showing.turns(battle)[-1])
+
+
 def test_names_are_told_only_when_a_conversation_has_ended() -> None:
     battle = conversation("better")
     vote(battle, 2, False)
     battle.refresh_from_db()
     with pytest.raises(BattleError):
-        reveal(battle)
+        told(battle)
     tell(battle)
     battle.refresh_from_db()
-    assert [told.name for told in reveal(battle)] == [battle.first.name, battle.second.name]
+    assert [each.name for each in told(battle)] == [
+        battle.first.name,
+        battle.second.name,
+    ]
     assert not may_go_on(battle, battle.study.battle_rules)
 
 
 def test_a_vote_tells_names_and_lengths() -> None:
     battle = make_battle(A, B)
     with pytest.raises(BattleError):
-        reveal(battle)
+        told(battle)
     BattleCall.objects.filter(side=0).update(completion_tokens=9)
     vote(battle, 2, False)
     battle.refresh_from_db()
-    first, second = reveal(battle)
+    first, second = told(battle)
     assert (first.name, first.characters, first.words, first.tokens) == (battle.first.name, 35, 7, 9)
     assert (second.name, second.tokens) == (battle.second.name, None)
 
