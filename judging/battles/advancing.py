@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import Final
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.db.models.functions import Substr
 from django.utils import timezone
 
-from judging.battles.drawing import redraw
+from judging.battles.drawing import OPEN, redraw
 from judging.battles.locking import locked_battles, locked_calls
 from judging.battles.release import Release, Side, released_at
 from judging.models import Author, Battle, BattleCall
@@ -40,8 +40,6 @@ OF_NO_MODEL: Final = (Void.PROMPT, Void.BUDGET, Void.LEFT)
 @transaction.atomic
 def advance(battles: Collection[int]) -> None:
     """Bring battles up to what has come of their calls. Harmless when repeated."""
-    if not battles:
-        return
     calls = locked_calls(battles)
     for battle in locked_battles(battles):
         bring_up(battle, calls[battle.pk], timezone.now())
@@ -49,7 +47,18 @@ def advance(battles: Collection[int]) -> None:
 
 def unsettled() -> list[int]:
     """The battles whose calls somebody may have to look at."""
-    return list(Battle.objects.filter(state__in=GOING).order_by("pk").values_list("pk", flat=True))
+    return sorted(_going().values_list("pk", flat=True))
+
+
+def failed() -> list[int]:
+    """Those of them with a call that failed, for which another model may be drawn."""
+    calls = BattleCall.objects.filter(battle__in=_going(), state=Asked.FAILED, is_current=True)
+    return sorted(set(calls.order_by().values_list("battle", flat=True)))
+
+
+def _going() -> QuerySet[Battle]:
+    # Looked for several times a second: by the index of open battles, of which it is the condition.
+    return Battle.objects.filter(state__in=OPEN).filter(state__in=GOING).order_by()
 
 
 def bring_up(battle: Battle, calls: Sequence[BattleCall], now: datetime) -> None:

@@ -93,8 +93,8 @@ class _Battles(Requests[BattleCall]):
 
     def claim(self, free: int) -> list[Task]:
         tasks = super().claim(free)
-        failed = BattleCall.objects.filter(state=State.FAILED, is_current=True, battle__state__in=GOING)
-        advancing.advance(sorted(set(failed.values_list("battle", flat=True))))
+        if failed := advancing.failed():
+            advancing.advance(failed)
         return tasks
 
     def ask(self, row: BattleCall, model: AskedModel, messages: list[Message]) -> Reply:

@@ -6,10 +6,13 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arena.models import Contestant
-from judging.battles import drawing, weighing
+from judging.battles import advancing, drawing, weighing
+from judging.battles.door import door
 from judging.battles.weighing import Tallies
 from judging.models import Author, Battle, BattleRules, RateLimit
 from tests import factories as make
@@ -188,3 +191,17 @@ def test_the_side_that_stays_may_be_one_that_is_down(rules: BattleRules) -> None
     battle = make.make_battle(rules=rules, first=first.contestant, second=second.contestant)
     outage(first)
     assert {drawing.redraw(battle, 1, random.Random(n)) for n in range(30)} == {third, fourth}
+
+
+@pytest.mark.django_db
+def test_who_looks_for_work_looks_at_open_battles_alone() -> None:
+    with CaptureQueriesContext(connection) as captured:
+        assert door.claim(1) == []
+        assert advancing.unsettled() == []
+    assert len(captured) == 3  # among them no lock
+    for query in captured.captured_queries[1:]:
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN QUERY PLAN {query['sql']}")
+            plan = [row[-1] for row in cursor.fetchall()]
+        assert any("battle_open" in step for step in plan), plan
+        assert not any(step.startswith("SCAN") and "battle_open" not in step for step in plan), plan
