@@ -36,9 +36,16 @@ def hold(before: Held, text: str, names: NameFinder | None, is_complete: bool) -
     if not answer.startswith(before.read):
         # What was shown turns out to be thinking, as only its end was marked.
         now = Held(f"{before.shown.rstrip()}\n\n" if before.shown else "", "", "", before.has_named)
-    for sentence in _sentences(answer[len(now.read) :], is_complete):
-        now = _with(now, sentence, names)
-    return before if now.read == "" and before.read else now
+    sentences = _sentences(answer[len(now.read) :], is_complete)
+    if not sentences:
+        return before
+    shown, last, has_named = [now.shown], now.last, now.has_named
+    for sentence in sentences:
+        is_named = names is not None and names.find(last + sentence) is not None
+        blanks = sentence[len(sentence.rstrip()) :]
+        shown.append(f"{HELD_BACK}{blanks}" if is_named else sentence)
+        last, has_named = "" if is_named else sentence, has_named or is_named
+    return Held("".join(shown), now.read + "".join(sentences), last, has_named)
 
 
 def _sentences(text: str, is_complete: bool) -> list[str]:
@@ -56,11 +63,3 @@ def _cut(rest: str) -> int:
     if len(rest) <= LONGEST_RUN:
         return 0
     return rest.rfind(" ") + 1 or len(rest) - LONGEST_NAME
-
-
-def _with(before: Held, sentence: str, names: NameFinder | None) -> Held:
-    read = before.read + sentence
-    if names is None or names.find(before.last + sentence) is None:
-        return Held(before.shown + sentence, read, sentence, before.has_named)
-    blanks = sentence[len(sentence.rstrip()) :]
-    return Held(f"{before.shown}{HELD_BACK}{blanks}", read, "", has_named=True)

@@ -1,10 +1,13 @@
 """What of an answer may be shown while it is being written."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.texts.author_names import NameFinder
+from arena.texts.author_names import Named, NameFinder
+from judging.battles import holding
 from judging.battles.holding import HELD_BACK, LONGEST_RUN, Held, hold
 
 LOOP = NameFinder("Loop 2", "Loop", "Loopcorp")
@@ -90,3 +93,24 @@ def test_thinking_whose_end_alone_is_marked_is_left_where_it_was_seen() -> None:
     before = hold(Held(), "Let me think. Hm", LOOP, is_complete=False)
     after = hold(before, "Let me think. Hmm.\n</think>\nYes. It is.", LOOP, is_complete=True)
     assert after.shown == "Let me think.\n\nYes. It is."
+
+
+def test_an_answer_of_very_many_sentences_takes_no_more_work_than_its_characters(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    handled: list[int] = []
+
+    class Counting(NameFinder):
+        def find(self, text: str) -> Named | None:
+            handled.append(len(text))
+            return super().find(text)
+
+    def counted(shown: str, read: str, *more: Any) -> Held:
+        handled.append(len(shown) + len(read))
+        return Held(shown, read, *more)
+
+    monkeypatch.setattr(holding, "Held", counted)
+    text = "A.\n" * 3000
+    found = hold(Held(), text, Counting("Loop 2", "Loop", "Loopcorp"), is_complete=True)
+    assert (found.shown, found.read) == (text, text)
+    assert sum(handled) <= 4 * len(text)
