@@ -2,7 +2,7 @@
 
 Both answers are released together, character by character, so that nothing tells which model was slow:
 
-- Nothing is seen until both have begun.
+- Nothing is seen until both can be: each is complete, or has come as far as the first place to stop.
 - The pace is a little under what the shorter one has had so far, so that both hardly ever stop for more: the
   slow one's whole sentences would show in where they stop. Where they do, it is at a round number.
 - Once the shorter one is complete the pace stays, also where the other goes on alone.
@@ -44,9 +44,9 @@ class Release:
 
 
 def released_at(moment: float, before: Release | None, sides: Sides) -> Release | None:
-    """What may be seen at a moment, from what could be seen before it; None until both have begun."""
+    """What may be seen at a moment, from what could be seen before it; None until both can be seen."""
     if before is None:
-        if not all(side.length for side in sides):
+        if not (all(side.length for side in sides) and _there(sides, 0)):
             return None
         before = Release(moment, moment)
     now = _gone_on(moment, before, sides)
