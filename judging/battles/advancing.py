@@ -64,14 +64,14 @@ def _going() -> QuerySet[Battle]:
 def bring_up(battle: Battle, calls: Sequence[BattleCall], now: datetime) -> None:
     """Bring a battle up to what has come of its locked calls."""
     both = sorted((call for call in calls if call.turn == battle.turn), key=lambda call: call.side)
-    if battle.state not in GOING or len(both) != len(BattleCall.Side):
+    if not battle.is_open or len(both) != len(BattleCall.Side):
         return
     before = _columns(battle)
     release(battle, both, now)
     failed = next(((call, why) for call in both if (why := _failure(battle, call))), None)
     if failed:
         _replace_or_void(battle, *failed)
-    elif battle.begun_at is None and any(call.ends_early for call in both):
+    elif not battle.released and any(call.ends_early for call in both):
         void(battle, Void.LEFT)
     else:
         battle.state = _state(both)

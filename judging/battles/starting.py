@@ -16,13 +16,13 @@ from arena.models import Rater
 from arena.texts.dialogue import Message, dialogue
 from arena.texts.marks import without_thinking
 from judging.battles import drawing
+from judging.battles.advancing import advance
 from judging.battles.drawing import OPEN, Drawn
 from judging.battles.errors import BattleError
 from judging.battles.locking import locked
 from judging.battles.showing import goes_on_from, may_go_on, votes
 from judging.judges.asked import AskedModel
 from judging.models import Author, Battle, BattleCall, BattleRules, Purse
-from judging.models.requests import LIVE
 from judging.requests.services import refuse
 from judging.spending.reservations import Granted, battles_purse, prices_of, reserve
 
@@ -105,14 +105,16 @@ def go_on(battle: Battle, prompt: str) -> Battle:
 
 @transaction.atomic
 def stop(battle: Battle) -> None:
-    """End both answers where they are; a battle of which nothing was asked yet is left."""
+    """End both answers where they are seen; a battle of which nothing is yet is left."""
     battle = locked(battle)
-    live = battle.calls.filter(LIVE, is_current=True)
-    if battle.state == State.WAITING and not live.filter(state=Asked.IN_FLIGHT).exists():
+    calls = battle.calls.filter(is_current=True, turn=battle.turn)
+    if battle.state == State.WAITING and not calls.filter(state=Asked.IN_FLIGHT).exists():
         _leave(battle)
-    elif battle.is_open and live.exists():
-        # One that is complete, and not all seen yet, ends there as well: else it would tell who was fast.
-        battle.calls.filter(is_current=True, turn=battle.turn).update(ends_early=True)
+    elif battle.is_open:
+        # One that is complete ends there as well, also where both are: to show the rest of it, or to do so of
+        # both at once, would tell how far each was written, and so who was fast.
+        calls.update(ends_early=True)
+        advance([battle.pk])
 
 
 @transaction.atomic

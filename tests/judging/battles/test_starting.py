@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from arena.models import Rater
-from judging.battles import starting, voting
+from judging.battles import showing, starting, voting
 from judging.battles.errors import BattleError
 from judging.models import Battle, BattleCall, BattleRules, Purse
 from judging.spending.budgets import set_battles_budget, set_budget
@@ -264,16 +264,45 @@ def test_who_leaves_voids_the_battle(rules: BattleRules) -> None:
 
 def test_stopping_ends_both_answers(rules: BattleRules) -> None:
     battle = begin(rules)
-    battle.calls.update(state="in_flight", deadline=timezone.now())
-    Battle.objects.update(state="answering")
+    now = timezone.now()
+    battle.calls.update(state="in_flight", deadline=now, text="A. " * 30, shown="A. " * 30, begun_at=now)
+    seen = {"begun_at": now, "released": 30, "released_at": now, "pace": 0.001}
+    Battle.objects.update(state="answering", **seen)
     starting.stop(battle)
     battle.refresh_from_db()
     assert battle.state == "answering"
-    assert set(battle.calls.values_list("ends_early", flat=True)) == {True}
+    assert set(battle.calls.values_list("ends_early", "shown")) == {(True, "A. " * 10)}
     waiting = begin(rules)
     starting.stop(waiting)
     waiting.refresh_from_db()
     assert waiting.void == "left"
+
+
+@pytest.mark.parametrize("texts", [("A. " * 40, "B. " * 90), ("A. " * 3, "B. " * 90)])
+def test_stopping_ends_both_answers_alike_that_are_complete_and_not_all_seen(
+    rules: BattleRules, texts: tuple[str, str]
+) -> None:
+    battle = begin(rules)
+    answer(battle, *texts)
+    now = timezone.now()
+    Battle.objects.update(begun_at=now, released=33, released_at=now, pace=0.001)
+    starting.stop(battle)
+    battle.refresh_from_db()
+    assert battle.state == "ready"
+    assert list(battle.calls.order_by("side").values_list("shown", flat=True)) == [t[:33] for t in texts]
+    [turn] = showing.turns(battle)
+    assert turn.is_complete
+    assert [side.text for side in turn.sides] == [each[:33] for each in texts]
+
+
+def test_stopping_before_anything_is_seen_leaves_the_battle(rules: BattleRules) -> None:
+    battle = begin(rules)
+    answer(battle, "A. " * 40, "B. " * 90)
+    now = timezone.now()
+    Battle.objects.update(begun_at=now, released_at=now, pace=0.001)
+    starting.stop(battle)
+    battle.refresh_from_db()
+    assert (battle.state, battle.void) == ("void", "left")
 
 
 def test_a_battle_that_waits_for_long_is_void_and_holds_no_money(rules: BattleRules) -> None:
