@@ -77,6 +77,10 @@ class _Battles(Requests[BattleCall]):
         row.text = row.shown = ""  # of an attempt before, which nobody has seen
         row.begun_at = None
 
+    def words(self, row: BattleCall, error: NoReplyError) -> str:
+        # An endpoint may repeat what it was sent.
+        return "" if _is_removed(row) else super().words(row, error)
+
     def put_off(self, row: BattleCall, seconds: float) -> None:
         if seconds > PATIENCE:
             refuse(row, "The endpoint does not answer.", "outage")
@@ -115,7 +119,7 @@ class _Battles(Requests[BattleCall]):
 
     def keep(self, row: BattleCall, reply: Reply) -> None:
         stream = self._streams.get(row.pk) or Stream(row, GRACE)
-        if Battle.objects.filter(pk=row.battle_id, void=Battle.Void.REMOVED).exists():
+        if _is_removed(row):
             row.raw_reply, row.messages = "", []
             return
         row.text, row.error_kind = reply.text, stream.fault
@@ -154,6 +158,10 @@ class _Battles(Requests[BattleCall]):
             for stream in news:
                 stream.stored = stream.held
         return bool(streams)
+
+
+def _is_removed(row: BattleCall) -> bool:
+    return Battle.objects.filter(pk=row.battle_id, void=Battle.Void.REMOVED).exists()
 
 
 def _flush(streams: Sequence[Stream], news: set[int], now: datetime) -> None:

@@ -3,7 +3,7 @@
 Rows stay, emptied, so that battles, calls and costs are counted as before.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
@@ -42,7 +42,6 @@ from judging.models import (
     ProposalCall,
     Publication,
     Trace,
-    TrialCall,
     WritingCall,
 )
 
@@ -86,25 +85,13 @@ def prompts_of(battle: Battle) -> list[Prompt]:
 
 def _empty_battle(battle: Battle) -> None:
     calls = BattleCall.objects.filter(battle=battle)
-    texts = {*battle.turns, *(text for row in calls.values_list("text", "shown") for text in row)} - {""}
-    _empty_looks(battle, texts)
-    _forget_rendered(texts)
+    _forget_rendered([*battle.turns, *(text for row in calls.values_list("text", "shown") for text in row)])
     battle.state, battle.void, battle.void_by = Battle.State.VOID, Battle.Void.REMOVED, None
     battle.turns = [""] * battle.turn
     battle.first_reasons, battle.second_reasons, battle.comment = [], [], ""
     battle.prompt = battle.comparison = battle.voted_at = None
     battle.save()
-    calls.update(text="", shown="", **_TEXTS_OF_CALL)
-
-
-def _empty_looks(battle: Battle, texts: Collection[str]) -> None:
-    """Empty the calls that looked at these texts, which name no battle."""
-    looks = TrialCall.objects.filter(
-        study=battle.study_id, of_battles=True, created_at__gte=battle.created_at
-    )
-    for look in looks.exclude(messages=[]).iterator():
-        if any(text in message["content"] for message in look.messages for text in texts):
-            TrialCall.objects.filter(pk=look.pk).update(messages=[])
+    calls.update(text="", shown="", error="", **_TEXTS_OF_CALL)
 
 
 def _empty_prompts(prompts: Sequence[Prompt], study: Study) -> None:

@@ -9,7 +9,8 @@ from judging.models.purses import PaidCall, Payer
 class TrialCall(PaidCall):
     """A call that somebody waits for: to test a judge, to probe an endpoint, to look at a text of a battle.
 
-    It counts at the most it can cost until its reply is there, so one whose process died does, too.
+    It counts at the most it can cost until its reply is there, so one whose process died does, too. Texts of
+    battles are not stored with it.
     """
 
     class State(models.TextChoices):

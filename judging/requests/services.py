@@ -83,6 +83,10 @@ class Requests(ABC, Generic[Row]):
     def ask(self, row: Row, model: AskedModel, messages: list[Message]) -> Reply:
         return model.client().ask(model.request(messages))
 
+    def words(self, row: Row, error: NoReplyError) -> str:
+        """What is stored of why a request failed."""
+        return refusal(error) or f"{kind_of_failure(error.kind)}: {error}"
+
     def put_off(self, row: Row, seconds: float) -> None:
         """Have a locked row wait, as its endpoint cannot be asked before."""
         row.due_at = timezone.now() + timedelta(seconds=seconds)
@@ -209,13 +213,13 @@ class Requests(ABC, Generic[Row]):
 
     def _put_back(self, row: Row, ended: EndedCall, error: NoReplyError) -> None:
         """Ask again later, or give up; about everything alike, if no request can succeed."""
-        said = refusal(error) or f"{kind_of_failure(error.kind)}: {error}"
         with transaction.atomic():
             held = self._held(row.pk).filter(state=State.IN_FLIGHT, attempt=row.attempt).first()
             if held:
                 [outage] = limiting.end([ended])
                 held.failures += outage is None
-                held.state, held.error_kind, held.error = State.FAILED, error.kind, said[:LONGEST_ERROR]
+                held.state, held.error_kind = State.FAILED, error.kind
+                held.error = self.words(held, error)[:LONGEST_ERROR]
                 settle([held])
                 again = None if self.why_not(held) else self.next_try(held, error, outage)
                 if again:
@@ -223,7 +227,7 @@ class Requests(ABC, Generic[Row]):
                 else:
                     held.finished_at = timezone.now()
                 held.save()
-        if refusal(error):
+        if said := refusal(error):
             self._refuse_alike(row, said)
         elif held and not again and self._fails_alike(row, error.kind):
             self._refuse_alike(row, failed_alike(error.kind, str(error)))

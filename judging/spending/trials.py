@@ -46,6 +46,8 @@ def begin(
         )
     call.currency = price.currency if price else ""
     settle([call])
+    if of_battles:  # whose texts stand in their own rows alone, so that they can be removed
+        call.messages = []
     call.save()
     return call
 

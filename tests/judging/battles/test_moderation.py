@@ -162,6 +162,7 @@ def test_looking_costs_what_battles_may_cost(model: ChatServer) -> None:
     assert look_at(rules, "anything") == FINE
     call, purse = TrialCall.objects.get(), Purse.objects.get()
     assert (call.state, call.payer) == ("replied", ("battles", rules.study_id))
+    assert call.messages == []  # so that nothing has to be found there when the battle is removed
     assert (purse.spent, purse.reserved) == (call.cost, 0) == (Decimal("0.000208"), 0)
     model.script = lambda body: Answer(status=500)
     assert look_at(rules, "anything").is_flagged

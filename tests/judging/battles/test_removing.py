@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.db import models
+from django.utils import timezone
 
 from arena.models import Comparison, Prompt, StudyEvent
 from arena.people.anonymising import anonymise
@@ -13,8 +14,9 @@ from judging.battles import showing
 from judging.battles.door import door
 from judging.battles.removing import remove
 from judging.battles.voting import say_why, tell, vote
-from judging.endpoints.client import Reply
-from judging.models import Battle, BattleCall, TrialCall
+from judging.endpoints.client import NoReplyError, Reply
+from judging.models import Battle, BattleCall
+from judging.worker.worker import Ended
 from tests.factories import make_battle, make_battle_call, make_battle_rules, make_comparison, make_rater
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +42,8 @@ def make_voted(**of_rules: Any) -> Battle:
     rules.study.reasons = ["Wrong"]
     rules.study.save()
     battle = make_battle(A, B, rules=rules, turns=[f"What of {SECRET}?"])
-    BattleCall.objects.update(messages=[{"role": "user", "content": SECRET}], raw_reply=SECRET)
+    asked = [{"role": "user", "content": SECRET}]
+    BattleCall.objects.update(messages=asked, raw_reply=SECRET, error=f"http_500: {SECRET}")
     vote(battle, 2, False)
     say_why(battle, ["Wrong"], [], f"About {SECRET}.")
     battle.refresh_from_db()
@@ -54,10 +57,7 @@ def test_nothing_of_it_is_left() -> None:
         pair=pair, rater=make_rater(kind="judge"), rationale=SECRET, raw_reply=SECRET, extra={"a": SECRET}
     )
     rendered([A, f"What of {SECRET}?"])
-    TrialCall.objects.create(
-        study=battle.study, of_battles=True, model="m", messages=[{"role": "user", "content": f"<< {A} >>"}]
-    )
-    assert {"Prompt.turns", "Completion.turns", "Rendering.html", "TrialCall.messages"} <= {*places(SECRET)}
+    assert {"Prompt.turns", "Completion.turns", "Rendering.html", "BattleCall.error"} <= {*places(SECRET)}
     assert remove(battle)
     assert places(SECRET) == []
     judged.refresh_from_db()
@@ -108,6 +108,11 @@ def test_one_that_is_answered_ends_and_keeps_no_late_reply() -> None:
     call.raw_reply = SECRET
     door.keep(call, Reply(SECRET, "stop", "loopback"))
     call.save()
+    assert places(SECRET) == []
+    failed = NoReplyError("http_400", f"cannot read {SECRET}", retryable=False)
+    door.replied([Ended((call, door.asked(call), timezone.now()), failed, 1.0)])
+    call.refresh_from_db()
+    assert (call.state, call.error_kind, call.error) == ("failed", "http_400", "")
     assert places(SECRET) == []
 
 
