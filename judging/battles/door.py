@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -48,7 +48,10 @@ CUT: Final = "It was cut off after it was seen."
 class _Battles(Requests[BattleCall]):
     rows = BattleCall
     endpoint = "author__endpoint"
-    needed = ("battle__study__battle_rules", "author__endpoint", "author__contestant")
+    needed = (
+        *("author__endpoint", "author__contestant", "battle__study__battle_rules__moderation_endpoint"),
+        "battle__study__battle_rules__moderation_judge__endpoint",
+    )
     about = "answer of a battle"
 
     def __init__(self) -> None:
@@ -71,6 +74,10 @@ class _Battles(Requests[BattleCall]):
         if not is_wanted or row.ends_early:
             return ENDED
         return CUT if row.attempt and battle.begun_at else ""
+
+    def lease(self, row: BattleCall, model: AskedModel) -> timedelta:
+        # Prompt and answer are looked at meanwhile. Else a slow look would be asked for once more.
+        return model.lease + 2 * moderation.longest(row.battle.study.battle_rules)
 
     def note(self, row: BattleCall, model: AskedModel, messages: list[Message]) -> None:
         super().note(row, model, messages)
@@ -102,7 +109,7 @@ class _Battles(Requests[BattleCall]):
         return tasks
 
     def ask(self, row: BattleCall, model: AskedModel, messages: list[Message]) -> Reply:
-        stream = Stream(row, model.lease + GRACE)
+        stream = Stream(row, self.lease(row, model) + GRACE)
         self._streams.add(stream)
         self._flusher.start()
         self._prompts.look_at(row)

@@ -7,6 +7,7 @@ plain yes or no counts.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from string import Template
 from typing import Final, TypeVar
 
@@ -56,6 +57,13 @@ def look_at(rules: BattleRules, text: str) -> Found:
     except UnseenError as error:
         return Found(rules.fails_closed, f"It could not be looked at: {error}"[:LONGEST_WHY])
     return Found(bool(why), why[:LONGEST_WHY])
+
+
+def longest(rules: BattleRules) -> timedelta:
+    """How long looking at a text can take."""
+    judge = rules.moderation_judge
+    asked = rules.moderation_endpoint, judge.endpoint if judge else None
+    return TRIES * timedelta(seconds=sum(endpoint.timeout for endpoint in asked if endpoint))
 
 
 def blocked_word(rules: BattleRules, text: str) -> str:

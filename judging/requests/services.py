@@ -76,6 +76,10 @@ class Requests(ABC, Generic[Row]):
         """Why a row is not to be asked any more, for the first time or again; "" if it is."""
         return ""
 
+    def lease(self, row: Row, model: AskedModel) -> timedelta:
+        """Until a request counts as abandoned."""
+        return model.lease
+
     def note(self, row: Row, model: AskedModel, messages: list[Message]) -> None:
         """Note in a row what is asked."""
         row.messages, row.model = messages, model.model
@@ -168,8 +172,8 @@ class Requests(ABC, Generic[Row]):
                 return []
             model, messages = self.asked(held), self.messages(held)
             self.note(held, model, messages)
-            limits = Limits([model])
-            if wait := limits.start(held, model, model.lease):
+            limits, lease = Limits([model]), self.lease(held, model)
+            if wait := limits.start(held, model, lease):
                 closed.append(model.endpoint.pk)
                 self.put_off(held, wait)
                 return []
@@ -178,12 +182,12 @@ class Requests(ABC, Generic[Row]):
             if granted.count:
                 limits.save()
                 held.attempt += 1
-                held.state, held.deadline = State.IN_FLIGHT, timezone.now() + model.lease
+                held.state, held.deadline = State.IN_FLIGHT, timezone.now() + lease
                 held.worker = this_worker()
                 held.currency = price.currency if price else ""
                 ask, about = partial(self.ask, held, model, messages), f"{self.about} {pk}"
                 claimed = held, model, timezone.now()
-                tasks.append(Task(claimed, ask, about, model.lease.total_seconds()))
+                tasks.append(Task(claimed, ask, about, lease.total_seconds()))
             elif why := why_no_more(granted, HOW_TO_ASK_AGAIN):
                 refuse(held, why, BUDGET)
             else:

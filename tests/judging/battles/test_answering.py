@@ -14,7 +14,8 @@ from judging.battles import starting
 from judging.battles.door import door
 from judging.battles.holding import HELD_BACK
 from judging.endpoints import streaming
-from judging.models import Author, Battle, BattleCall, BattleRules, Purse, RateLimit
+from judging.judges import asked as asked_module
+from judging.models import Author, Battle, BattleCall, BattleRules, Endpoint, Purse, RateLimit
 from judging.models.endpoints import SIMULATED_ADDRESS
 from judging.spending.budgets import set_battles_budget
 from tests import factories as make
@@ -195,6 +196,34 @@ def test_blocked_words_stop_prompts_before_anybody_is_asked_and_answers_before_t
     assert (battle.state, battle.void, battle.void_by, asked) == ("void", "prompt", None, [])
     purse = Purse.objects.get(battles=rules.study)
     assert (purse.spent, purse.reserved) == (0, 0)
+
+
+def test_a_slow_look_at_a_text_is_asked_for_once(between: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although it takes longer than the answer may, and who sweeps looks for what nobody asks any more."""
+    looked: list[str] = []
+
+    def looks(body: dict[str, Any]) -> Answer:
+        looked.append(body["input"])
+        return Answer(raw=b'{"results": [{"flagged": false}]}', delay=1.0)
+
+    for module in (asked_module, door_module):
+        monkeypatch.setattr(module, "GRACE", timedelta(seconds=0.2))
+    claim = door.claim
+
+    def sweeps(free: int) -> Any:
+        door.sweep()
+        return claim(free)
+
+    monkeypatch.setattr(door, "claim", sweeps)
+    rules = between(Answer("One."), Answer("Two."))
+    Endpoint.objects.update(timeout=0.4)
+    with ChatServer(looks) as moderator:
+        rules.moderation_endpoint = make.make_author(base_url=moderator.url, timeout=5.0).endpoint
+        rules.save()
+        battle = answered(rules)
+    assert (battle.state, texts(battle)) == ("ready", ["One.", "Two."])
+    assert sorted(looked) == ["One.", "Two.", "Why?"]
+    assert set(battle.calls.values_list("attempt", "abandoned")) == {(1, 0)}
 
 
 def test_thinking_is_not_shown(between: Arena) -> None:
