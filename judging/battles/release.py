@@ -57,10 +57,13 @@ def _gone_on(moment: float, before: Release, sides: Sides) -> Release:
     pace = before.pace or RATE
     steps = max(int((moment - before.moment) * pace), 0)
     there = max(_there(sides, before.released), before.released)
-    if before.released + steps >= there:
-        return replace(before, released=there, moment=max(moment, before.moment))
     # The moment at which the last of them was released, so that no part of a character is lost.
-    return replace(before, released=before.released + steps, moment=before.moment + steps / pace)
+    if before.released + steps < there:
+        return replace(before, released=before.released + steps, moment=before.moment + steps / pace)
+    if _there(sides, there) > there:  # one has ended here, and the other goes on
+        reached = before.moment + (there - before.released) / pace
+        return _gone_on(moment, replace(before, released=there, moment=reached), sides)
+    return replace(before, released=there, moment=max(moment, before.moment))
 
 
 def _there(sides: Sides, released: int) -> int:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.cache import get_conditional_response
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -184,15 +185,15 @@ def _chosen(request: HttpRequest, rules: BattleRules) -> list[Author]:
 
 @require_safe
 @never_cache
-def state(request: HttpRequest, slug: str) -> HttpResponse:
+def state(request: HttpRequest, slug: str) -> HttpResponseBase:
     """What the page does not show yet; 304 while that is nothing."""
     visit = _visit(request, slug)
     shown = Shown(_own(request, visit), visit.rules)
     body = json.dumps(shown.told((_held(request, "a"), _held(request, "b"))))
     mark = f'"{hashlib.sha256(body.encode()).hexdigest()[:20]}"'
-    if request.headers.get("If-None-Match") == mark:
-        return HttpResponseNotModified(headers={"ETag": mark})
-    return HttpResponse(body, content_type="application/json", headers={"ETag": mark})
+    reply = HttpResponse(body, content_type="application/json", headers={"ETag": mark})
+    # Weakly, as compressing makes a mark weak.
+    return get_conditional_response(request, etag=mark, response=reply) or reply
 
 
 def _held(request: HttpRequest, side: str) -> int:

@@ -131,6 +131,19 @@ def test_everything_is_released_in_the_end(first: Answer, second: Answer) -> Non
     assert release.released == max(first.length, second.length)
 
 
+@given(ANSWERS, ANSWERS)
+def test_all_of_both_is_seen_by_one_who_looks_once(first: Answer, second: Answer) -> None:
+    """Nothing is stored any more once both have answered, and the page computes the rest."""
+    sides = Side(first.length, True), Side(second.length, True)
+    seen = released_at(1e5, Release(0.0, 0.0, 0, RATE), sides)
+    assert seen is not None
+    assert seen.released == max(first.length, second.length)
+    halfway = released_at(min(first.length, second.length) / RATE + 0.5, Release(0.0, 0.0, 0, RATE), sides)
+    assert halfway is not None
+    wanted = min(min(first.length, second.length) + RATE / 2, seen.released)
+    assert wanted - 1 <= halfway.released <= wanted
+
+
 @given(ANSWERS, ANSWERS, MOMENTS, st.lists(st.floats(0.0, 60.0), max_size=30))
 def test_who_looks_in_between_sees_no_more_than_is_seen_later(
     first: Answer, second: Answer, moments: list[float], looks: list[float]
