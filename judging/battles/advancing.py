@@ -6,6 +6,7 @@ All of it follows from rows, so that whoever finds a battle brings it up to them
 import random
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Final
 
 from django.db import transaction
@@ -80,15 +81,10 @@ def bring_up(battle: Battle, calls: Sequence[BattleCall], now: datetime) -> None
 
 
 _COLUMNS: Final = (
-    *("state", "void", "void_by", "first", "second", "is_redrawn"),
+    *("state", "void", "void_by_id", "first_id", "second_id", "is_redrawn"),
     *("begun_at", "released", "released_at", "pace"),
 )
-
-
-def _columns(battle: Battle) -> list[object]:
-    return [
-        field.value_from_object(battle) for field in Battle._meta.concrete_fields if field.name in _COLUMNS
-    ]
+_columns: Final = attrgetter(*_COLUMNS)
 
 
 def _state(calls: Sequence[BattleCall]) -> State:

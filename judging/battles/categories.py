@@ -25,7 +25,7 @@ from judging.endpoints.client import Reply
 from judging.endpoints.costs import Total
 from judging.judges.asked import AskedModel, asked_by
 from judging.judges.rights import check_may_ask
-from judging.judges.services import JudgeError, missing_key
+from judging.judges.services import JudgeError, check_model
 from judging.models import HandLabel, Judge, LabelCall, Labelling
 from judging.models.requests import LIVE
 from judging.protocols.rendering import block, boundary
@@ -36,6 +36,7 @@ from judging.spending.reservations import prices_of
 USUAL_REPLY: Final = 5  # tokens of a number
 MOST_AT_ONCE: Final = 1000
 FEWEST: Final = 2  # categories
+CHOOSE: Final = "choose a category"
 STOPPED: Final = "Asking was stopped."
 NONE_NAMED: Final = "The reply names none of the categories."
 NO_CATEGORY: Final = "That is none of the categories."
@@ -68,7 +69,7 @@ def define(study: Study, categories: Sequence[str], judge: Judge, by: Visitor) -
     """
     if len(categories) < FEWEST:
         raise JudgeError("Enter at least two categories.", "categories")
-    _check(judge)
+    check_model(judge, CHOOSE)
     asked = {"categories": [*categories], "model": judge.model, "wording": wording_of(categories)}
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
@@ -88,7 +89,7 @@ def open_prompts(labelling: Labelling) -> QuerySet[Prompt]:
 
 def estimate(labelling: Labelling, prompts: Sequence[Prompt]) -> Total:
     """What asking about these prompts takes, without retries. Raises JudgeError."""
-    _check(labelling.judge)
+    check_model(labelling.judge, CHOOSE)
     model = asked_by(labelling.judge)
     [price] = prices_of([model])
     chats = [_messages(labelling, prompt) for prompt in prompts]
@@ -98,7 +99,7 @@ def estimate(labelling: Labelling, prompts: Sequence[Prompt]) -> Total:
 @transaction.atomic
 def start(labelling: Labelling, by: Visitor | None) -> int:
     """Ask the model about the prompts without a category; how many. Raises JudgeError."""
-    _check(labelling.judge)
+    check_model(labelling.judge, CHOOSE)
     check_may_ask(labelling.judge, by)
     # By the study's lock: two clicks at a time must not both find a prompt free.
     Study.objects.select_for_update(no_key=True).get(pk=labelling.study_id)
@@ -174,15 +175,6 @@ def _messages(labelling: Labelling, prompt: Prompt) -> list[Message]:
     word = boundary(boundary_secret(), ASKED.template, [said])
     text = ASKED.substitute(text=block("TEXT", word, said), categories=listed)
     return [{"role": "user", "content": text}]
-
-
-def _check(judge: Judge) -> None:
-    if not judge.active:
-        raise JudgeError(f"{judge.name} is inactive.", "judge")
-    if judge.is_simulated:
-        raise JudgeError("A simulated judge has no model that could choose a category.", "judge")
-    if problem := missing_key(judge.endpoint):
-        raise JudgeError(problem, "judge")
 
 
 def labels(labelling: Labelling) -> dict[int, str]:

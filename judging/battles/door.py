@@ -178,7 +178,7 @@ def _flush(streams: Sequence[Stream], news: set[int], now: datetime) -> None:
     for stream in streams:
         row, battle = rows.get(stream.row.pk), battles.get(stream.row.battle_id)
         if row is None or battle is None or not _is_wanted(row, battle, stream):
-            stream.stop()
+            stream.is_stopped = True
         elif row.pk in news:
             _show(row, stream)
     asked = [stream.row.pk for stream in streams]

@@ -20,15 +20,11 @@ def locked(battle: Battle) -> Battle:
 def locked_calls(battles: Collection[int]) -> dict[int, list[BattleCall]]:
     """The current calls of battles, A's first, without their texts, locked until the transaction ends."""
     rows = BattleCall.objects.filter(battle__in=battles, is_current=True).order_by("pk")
-    rows = rows.select_for_update(no_key=True)
+    rows = rows.defer("messages", "raw_reply", "text", "shown").annotate(length=Length("shown"))
     found: dict[int, list[BattleCall]] = defaultdict(list)
-    for row in _with_lengths(rows):
+    for row in rows.select_for_update(no_key=True):
         found[row.battle_id].append(row)
     return found
-
-
-def _with_lengths(rows: QuerySet[BattleCall]) -> QuerySet[BattleCall]:
-    return rows.defer("messages", "raw_reply", "text", "shown").annotate(length=Length("shown"))
 
 
 def locked_battles(battles: Collection[int]) -> QuerySet[Battle]:

@@ -117,32 +117,25 @@ def _messages(text: str) -> list[Message]:
 
 
 def _asked(
-    ask: Callable[[], tuple[Told, Reply]], model: AskedModel, messages: list[Message], payer: Study | None
+    ask: Callable[[], tuple[Told, Reply]],
+    model: AskedModel,
+    messages: list[Message],
+    payer: Study | None,
+    tries: int = TRIES,
 ) -> Told:
     """What a model says, asked again once; within the budget of battles, where it costs anything."""
-    error = NoReplyError("internal", "it was not asked")
-    for _ in range(TRIES):
-        try:
-            return _ask_once(ask, model, messages, payer)
-        except NoReplyError as failed:
-            error = failed
-            if not failed.retryable:
-                break
-        except JudgeError as failed:
-            raise UnseenError(str(failed)) from failed
-    raise UnseenError(str(error)) from error
-
-
-def _ask_once(
-    ask: Callable[[], tuple[Told, Reply]], model: AskedModel, messages: list[Message], payer: Study | None
-) -> Told:
-    if payer is None:
-        return ask()[0]
-    call = trials.begin(model, messages, study=payer, of_battles=True)
+    try:
+        call = trials.begin(model, messages, study=payer, of_battles=True) if payer else None
+    except JudgeError as error:
+        raise UnseenError(str(error)) from error
     try:
         told, reply = ask()
     except NoReplyError as error:
-        trials.end(call, error)
-        raise
-    trials.end(call, reply)
+        if call:
+            trials.end(call, error)
+        if error.retryable and tries > 1:
+            return _asked(ask, model, messages, payer, tries - 1)
+        raise UnseenError(str(error)) from error
+    if call:
+        trials.end(call, reply)
     return told

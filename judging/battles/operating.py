@@ -60,7 +60,6 @@ LABELS: Final[Mapping[str, str]] = {
     "lets_choose": "People who are signed in may choose both models",
     "consent": "Text on what is stored",
     "authors": "Models that answer",
-    "temperature": "Temperature",
     "max_tokens": "Longest answer in tokens",
     "warm_up": "Warm-up",
     "most_characters": "Longest prompt in characters",
@@ -70,7 +69,6 @@ LABELS: Final[Mapping[str, str]] = {
     "address_daily": "Battles from an address in a day",
     "most_waiting": "Battles that may wait",
     "naming": "A sentence that names its model or maker",
-    "moderation_endpoint": "Moderation endpoint",
     "moderation_judge": "Judge that looks at texts",
     "fails_closed": "Stop what cannot be looked at",
 }
@@ -110,6 +108,8 @@ class RulesForm(SharedForm):
         help_text="No battle begins that could pass it, in the currency of the prices. Empty: no limit.",
     )
 
+    currency = "USD"
+
     class Meta:
         model = BattleRules
         fields = tuple(name for names in GROUPS.values() for name in names if name != "budget")
@@ -123,15 +123,11 @@ class RulesForm(SharedForm):
             ),
         }
         widgets = {
-            "open_to": forms.RadioSelect,
-            "naming": forms.RadioSelect,
-            "thread": forms.RadioSelect,
+            **dict.fromkeys(("open_to", "naming", "thread"), forms.RadioSelect),
+            **dict.fromkeys(("lets_choose", "fails_closed"), TickBox),
+            **dict.fromkeys(("consent", "blocked_words"), forms.Textarea({"rows": 4})),
             "authors": forms.CheckboxSelectMultiple,
-            "lets_choose": TickBox,
-            "fails_closed": TickBox,
-            "consent": forms.Textarea({"rows": 4}),
             "system": forms.Textarea({"rows": 3}),
-            "blocked_words": forms.Textarea({"rows": 4}),
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -145,11 +141,11 @@ class RulesForm(SharedForm):
             "moderation_endpoint": Endpoint.objects.exclude(base_url=SIMULATED_ADDRESS),
             "moderation_judge": Judge.objects.filter(active=True, provider=Judge.Provider.OPENAI).whole(),
         }
-        for name, rows in choices.items():
-            if field := self.fields.get(name):
-                field.queryset = rows  # type: ignore[attr-defined]
+        for name in choices.keys() & self.fields.keys():
+            self.fields[name].queryset = choices[name]  # type: ignore[attr-defined]
         if authors := self.fields.get("authors"):
-            authors.label_from_instance = _name_of  # type: ignore[attr-defined]
+            name_of = "{0.contestant.name} ({0.endpoint.model})".format
+            authors.label_from_instance = name_of  # type: ignore[attr-defined]
 
     @property
     def groups(self) -> Iterator[tuple[str, list[BoundField]]]:
@@ -185,22 +181,18 @@ class RulesForm(SharedForm):
         return cleaned
 
     def _post_clean(self) -> None:
+        """Refuse what the budgets around a battle could not count, too."""
         super()._post_clean()  # type: ignore[misc]
+        if self.errors:
+            return
+        models = [asked(self.instance, author) for author in self.chosen]
         try:
-            if not self.errors:
-                self._check_money()
+            if self.cleaned_data.get("budget") is not None and models:
+                self.currency = check_models("battles", models)
+            if self.instance.open_to != OpenTo.NOBODY:
+                check_outer(self.instance.study, "battles", models)
         except JudgeError as error:
             refuse(self, "budget", str(error))
-
-    def _check_money(self) -> None:
-        """Raises JudgeError unless the budgets around a battle can count what it costs."""
-        models = [asked(self.instance, author) for author in self.chosen]
-        if self.cleaned_data.get("budget") is not None and models:
-            self.currency = check_models("battles", models)
-        if self.instance.open_to != OpenTo.NOBODY:
-            check_outer(self.instance.study, "battles", models)
-
-    currency = "USD"
 
     def store(self, by: Visitor) -> bool:
         """Store what was changed, on record; False if nothing was. Raises JudgeError."""
@@ -215,10 +207,6 @@ class RulesForm(SharedForm):
                 set_battles_budget(study, self.cleaned_data["budget"], self.currency, by)
                 is_changed = True
         return is_changed
-
-
-def _name_of(author: Author) -> str:
-    return f"{author.contestant.name} ({author.endpoint.model})"
 
 
 def _store_models(rules: BattleRules, wanted: Sequence[Author], by: Visitor) -> bool:
@@ -271,22 +259,15 @@ def _of_battle(rules: BattleRules, models: Sequence[Author], found: pricing.Most
     return f"{dearest}{turns}."
 
 
-def missing(rules: BattleRules) -> list[str]:
+def missing(rules: BattleRules) -> Iterator[str]:
     """What keeps battles from beginning, in words."""
-    return list(_missing(rules, list(models_of(rules))))
-
-
-def _missing(rules: BattleRules, models: Sequence[Author]) -> Iterator[str]:
+    models = list(models_of(rules))
     if rules.study.is_draft:
         yield "The study is a draft. Publish it first."
     elif rules.study.is_closed:
         yield "The study is closed, so it takes no ratings."
     if len(models) < 2:
-        yield (
-            f"Two models with an endpoint: {len(models)} is chosen."
-            if models
-            else ("Two models with an endpoint: none is chosen.")
-        )
+        yield f"Two models with an endpoint: {len(models) or 'none'} is chosen."
     if not rules.consent.strip():
         yield "A text on what is stored, before everybody may battle."
     if rules.open_to in (OpenTo.ACCOUNTS, OpenTo.EVERYBODY) and not rules.study.is_public:
@@ -338,7 +319,7 @@ def _show(request: OperatorRequest, form: RulesForm, may_change: bool) -> HttpRe
         "study": request.study,
         "form": form,
         "rules": stored,
-        "missing": missing(stored),
+        "missing": list(missing(stored)),
         "cost": cost(form),
         "may_change": may_change,
         "whom_to_ask": WHOM_TO_ASK,

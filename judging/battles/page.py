@@ -152,10 +152,6 @@ class Shown:
         is_own = self.rules.thread == BattleRules.Thread.OWN
         return is_own and self.battle.turn < self.rules.most_turns
 
-    @cached_property
-    def place(self) -> int:
-        return starting.position(self.battle) if self.battle.state == State.WAITING else 0
-
     @property
     def words(self) -> str:
         """Return how far the battle is, as a sentence."""
@@ -167,8 +163,8 @@ class Shown:
             return "Both have answered. Which is better?"
         if self.can_vote:
             return "Both are answering. You can rate now."
-        if self.place > 1:
-            return f"In the queue: place {self.place}."
+        if self.battle.state == State.WAITING and (place := starting.position(self.battle)) > 1:
+            return f"In the queue: place {place}."
         return "Two models are answering."
 
     @property

@@ -30,8 +30,6 @@ DIGITS: Final = "long number"
 NAME: Final = "name of a person"
 STREET: Final = "street address"
 
-FEWEST_DIGITS: Final = 7  # of a number that may name somebody
-
 
 def find(text: str) -> list[Found]:
     """Return what looks like personal details, in order; of what overlaps the first rule that holds."""
@@ -106,21 +104,17 @@ def _pesel(plain: str) -> bool:
     """Poland: a day of birth, a serial number and a weighted sum by 10."""
     if not re.fullmatch(r"\d{11}", plain, re.ASCII):
         return False
-    weighted = sum(int(digit) * weight for digit, weight in zip(plain, (1, 3, 7, 9) * 3, strict=False))
-    month = int(plain[2:4])
-    weighted -= int(plain[10]) * 7
-    return _is_day(1900, month % 20, int(plain[4:6])) and (weighted + int(plain[10])) % 10 == 0
+    weights = 1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1
+    weighted = sum(int(digit) * weight for digit, weight in zip(plain, weights, strict=True))
+    return _is_day(1900, int(plain[2:4]) % 20, int(plain[4:6])) and weighted % 10 == 0
 
 
 def _cpf(plain: str) -> bool:
     """Brazil: two check digits by 11."""
     if not re.fullmatch(r"\d{11}", plain, re.ASCII) or len(set(plain)) == 1:
         return False
-    for size in (9, 10):
-        rest = sum(int(digit) * (size + 1 - at) for at, digit in enumerate(plain[:size])) * 10 % 11 % 10
-        if rest != int(plain[size]):
-            return False
-    return True
+    rests = (sum(int(plain[at]) * (size + 1 - at) for at in range(size)) * 10 % 11 % 10 for size in (9, 10))
+    return list(rests) == [int(plain[9]), int(plain[10])]
 
 
 def _nir(plain: str) -> bool:
@@ -139,24 +133,16 @@ def _hetu(plain: str) -> bool:
     return _is_day(2000, month, day) and signs[int(known[1] + known[2]) % 31] == known[3]
 
 
-_ODD: Final = dict(
-    zip(
-        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-        (
-            *(1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 1, 0, 5, 7, 9, 13, 15, 17),
-            *(19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23),
-        ),
-        strict=True,
-    )
-)
+_ODD: Final = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23)
+"""What a sign at an odd place counts, by its digit or the place of its letter."""
 
 
 def _codice(plain: str) -> bool:
     """Italy: sixteen signs, the last of which follows from the others."""
     if not re.fullmatch(r"[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]", plain, re.ASCII):
         return False
-    even = sum(int(sign) if sign.isdigit() else ord(sign) - 65 for sign in plain[1:15:2])
-    return chr(65 + (sum(_ODD[sign] for sign in plain[:15:2]) + even) % 26) == plain[15]
+    signs = [int(sign) if sign.isdigit() else ord(sign) - 65 for sign in plain]
+    return (sum(_ODD[sign] for sign in signs[:15:2]) + sum(signs[1:15:2])) % 26 == signs[15]
 
 
 def _belgian(plain: str) -> bool:
@@ -181,10 +167,6 @@ def _is_day(year: int, month: int, day: int) -> bool:
 
 def is_phone(text: str) -> bool:
     return 8 <= len(_digits(text)) <= 15
-
-
-def is_long(text: str) -> bool:
-    return len(_digits(text)) >= FEWEST_DIGITS
 
 
 def _always(_: str) -> bool:
@@ -224,7 +206,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     _rule(PHONE, r"(?<![\w.])(?:\+|00)\d(?:[ ().\-/]{0,2}\d){7,14}(?!\w)", is_phone, re.ASCII),
     _rule(PHONE, r"(?<![\w.])\(?0\d{1,5}\)?[ \-/]{1,3}(?:[ .\-/]?\d){5,10}(?!\w)", is_phone, re.ASCII),
     _rule(PHONE, r"(?<![\w.])\(?\d{3}\)?[ .\-]\d{3}[ .\-]\d{4}(?!\w)", is_phone, re.ASCII),
-    _rule(DIGITS, r"(?<![\w.,])\d(?:[ \-]?\d){6,40}(?!\w)", is_long, re.ASCII),
+    _rule(DIGITS, r"(?<![\w.,])\d(?:[ \-]?\d){6,40}(?!\w)", flags=re.ASCII),
     _rule(NAME, rf"(?i:\b(?:my|his|her|their) (?:full )?name is) ({_WORD}(?: {_NAME}){{0,3}})"),
     _rule(NAME, rf"\b(?:{_I_AM}) ({_NAME} {_NAME})"),
     _rule(NAME, rf"\b(?:{_TITLES})\.? {_NAMES}"),

@@ -24,8 +24,7 @@ from judging.battles.errors import BattleError
 from judging.models import Battle, BattleCall, Publication
 
 PER_PAGE: Final = 20
-MOST_AT_ONCE: Final = 500
-"""Prompts that are looked through for personal details with one click."""
+MOST_AT_ONCE: Final = 500  # prompts that are looked through for personal details with one click
 
 RELEASED: Final = "A release was made since it was published, so it stays public."
 
@@ -36,16 +35,10 @@ def live_prompts(study: Study) -> QuerySet[Prompt]:
     return found.order_by("-pk")
 
 
-def texts_of(prompt: Prompt) -> list[str]:
-    """All that publishing a prompt makes public: what was typed, and what was answered."""
-    answers = sorted(prompt.completions.all(), key=lambda each: each.pk)
-    return [*prompt.turns, *(turn for answer in answers for turn in answer.turns)]
-
-
-def kinds_in(prompt: Prompt) -> list[str]:
-    """What looks like personal details in the texts of a prompt, by kind."""
-    found = (each.kind for text in texts_of(prompt) for each in personal.find(text))
-    return list(dict.fromkeys(found))
+def _is_clean(prompt: Prompt) -> bool:
+    """Tell whether nothing that publishing makes public looks like personal details: typed, or answered."""
+    answered = (turn for answer in prompt.completions.all() for turn in answer.turns)
+    return not any(map(personal.find, [*prompt.turns, *answered]))
 
 
 @transaction.atomic
@@ -70,7 +63,7 @@ def publish_clean(study: Study, by: Visitor) -> tuple[int, int]:
     flagged = BattleCall.objects.filter(battle__prompt=OuterRef("pk"), error_kind=FLAGGED)
     private = private.exclude(Exists(flagged))  # also of an answer that was rated before it was looked at
     looked_at = list(private.prefetch_related("completions")[:MOST_AT_ONCE])
-    clean = [prompt for prompt in looked_at if not kinds_in(prompt)]
+    clean = [prompt for prompt in looked_at if _is_clean(prompt)]
     return publish(study, clean, by), len(looked_at) - len(clean)
 
 
@@ -92,8 +85,7 @@ def withdraw(study: Study, prompt: Prompt, by: Visitor) -> bool:
 def why_public(study: Study, prompt: Prompt) -> str:
     """Say why a published prompt has to stay public; "" if it need not."""
     releases = study.events.filter(kind=StudyEvent.Kind.RELEASE)
-    published = Publication.objects.filter(prompt=prompt).first()
-    if published:
+    if published := Publication.objects.filter(prompt=prompt).first():
         releases = releases.filter(at__gte=published.at)
     return RELEASED if releases.exists() else ""
 
@@ -128,13 +120,9 @@ class Shown:
     @classmethod
     def of(cls, study: Study, prompt: Prompt) -> "Shown":
         answers = sorted(prompt.completions.all(), key=lambda each: each.pk)
-        return cls(
-            prompt,
-            _marked(prompt.turns),
-            [(str(each.contestant or "unknown"), _marked(each.turns)) for each in answers],
-            battle_of(prompt),
-            "" if prompt.is_private else why_public(study, prompt),
-        )
+        answered = [(str(each.contestant or "unknown"), _marked(each.turns)) for each in answers]
+        why = "" if prompt.is_private else why_public(study, prompt)
+        return cls(prompt, _marked(prompt.turns), answered, battle_of(prompt), why)
 
 
 def _marked(turns: Sequence[str]) -> list[list[tuple[str, str]]]:
@@ -143,9 +131,8 @@ def _marked(turns: Sequence[str]) -> list[list[tuple[str, str]]]:
 
 def battle_of(prompt: Prompt) -> Battle | None:
     """The battle whose vote made a prompt; None for one from a file, or that was written otherwise."""
-    return Battle.objects.filter(
-        study=prompt.study_id, public_id=prompt.external_id.partition(".")[0]
-    ).first()
+    name = prompt.external_id.partition(".")[0]
+    return Battle.objects.filter(study=prompt.study_id, public_id=name).first()
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -178,19 +165,16 @@ def _act(request: OperatorRequest) -> None:
     study, by = request.study, request.user
     if "clean" in request.POST:
         count, left = publish_clean(study, by)
-        rest = (
-            f" {left:,} of those looked at may hold personal details: read them one by one." if left else ""
-        )
-        messages.success(request, f"{count:,} published.{rest}")
+        rest = f" {left:,} of those looked at may hold personal details: read them one by one."
+        messages.success(request, f"{count:,} published.{rest if left else ''}")
         return
     prompt = named(request)
     if "publish" in request.POST:
         messages.success(request, "Published." if publish(study, [prompt], by) else "It is public already.")
     elif "withdraw" in request.POST:
         try:
-            messages.success(
-                request, "Private again." if withdraw(study, prompt, by) else "It is private already."
-            )
+            is_withdrawn = withdraw(study, prompt, by)
+            messages.success(request, "Private again." if is_withdrawn else "It is private already.")
         except BattleError as error:
             messages.error(request, str(error))
     elif "remove" in request.POST:

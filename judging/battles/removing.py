@@ -50,6 +50,7 @@ IN_RELEASES: Final = "A release that holds its texts or its rating stays as it i
 
 _TEXTS_OF_CALL: Final[dict[str, Any]] = {"messages": [], "raw_reply": ""}
 _TEXTS_OF_TEXT: Final[dict[str, Any]] = {"turns": [], "extra": {}}
+_TEXTS_OF_OPINION: Final[dict[str, Any]] = {"raw_reply": "", "rationale": "", "extra": {}, "external_id": ""}
 
 
 @transaction.atomic
@@ -63,8 +64,7 @@ def remove(battle: Battle, by: Visitor | None = None) -> bool:
     held = locked(battle)
     if held.void == Battle.Void.REMOVED:
         return False
-    prompts = prompts_of(held)
-    _empty_prompts(prompts, study)
+    _empty_prompts(prompts_of(held), study)
     _empty_battle(held)
     record(Kind.ANONYMISED, by, NOTE.format(held.pk), study=study)
     announce([study])
@@ -98,33 +98,23 @@ def _empty_prompts(prompts: Sequence[Prompt], study: Study) -> None:
     """Empty live prompts with all that hangs on them; what was said of them counts no more."""
     for prompt in prompts:
         answers = prompt.completions.all()
-        pairs = Pair.rows.filter(prompt=prompt)
-        texts = [
-            *prompt.turns,
-            *(turn for turns in answers.values_list("turns", flat=True) for turn in turns),
-        ]
-        _forget_rendered(texts)
-        for kind, about in (
-            (Comparison, Q(pair__in=pairs)),
-            *((kind, Q(completion__in=answers)) for kind in (Score, Answer)),
-        ):
-            _take_back(kind._default_manager.filter(about))
-        assigned = Assignment.objects.filter(Q(pair__in=pairs) | Q(completion__in=answers))
+        pairs, of_answers = Pair.rows.filter(prompt=prompt), Q(completion__in=answers)
+        said = (turn for turns in answers.values_list("turns", flat=True) for turn in turns)
+        _forget_rendered([*prompt.turns, *said])
+        for kind, about in ((Comparison, Q(pair__in=pairs)), (Score, of_answers), (Answer, of_answers)):
+            kind._default_manager.filter(about).update(is_current=False, **_TEXTS_OF_OPINION)
+        assigned = Assignment.objects.filter(Q(pair__in=pairs) | of_answers)
         assigned.exclude(skip_reason="").update(skip_reason=REMOVED)
         Flag.objects.filter(assignment__in=assigned).exclude(comment="").update(comment=REMOVED)
         _empty_calls(prompt, assigned)
         for rows in (Reference, Publication, HandLabel):
             rows._default_manager.filter(prompt=prompt).delete()
         Question.objects.filter(prompt=prompt).update(text=REMOVED, labels=[], is_current=False)
-        for of_answers in (CompletionFeature, Trace):
-            of_answers._default_manager.filter(completion__in=answers).delete()
+        for made in (CompletionFeature, Trace):
+            made._default_manager.filter(of_answers).delete()
         answers.update(**_TEXTS_OF_TEXT, thinking=[], telling=[], digest=sha256(b"[]").hexdigest())
         Prompt.objects.filter(pk=prompt.pk).update(**_TEXTS_OF_TEXT, input="", category="", is_private=True)
         pairs.recount(study)
-
-
-def _take_back(opinions: QuerySet[Any]) -> None:
-    opinions.update(is_current=False, raw_reply="", rationale="", extra={}, external_id="")
 
 
 def _empty_calls(prompt: Prompt, assigned: QuerySet[Assignment]) -> None:

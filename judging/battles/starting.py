@@ -111,8 +111,8 @@ def stop(battle: Battle) -> None:
     if battle.state == State.WAITING and not calls.filter(state=Asked.IN_FLIGHT).exists():
         _leave(battle)
     elif battle.is_open:
-        # One that is complete ends there as well, also where both are: to show the rest of it, or to do so of
-        # both at once, would tell how far each was written, and so who was fast.
+        # Complete or not, both end there: else what stopping does would tell how far each has been written,
+        # and so who is fast.
         calls.update(ends_early=True)
         advance([battle.pk])
 
@@ -158,8 +158,7 @@ def position(battle: Battle) -> int:
     waiting = BattleCall.objects.filter(battle=OuterRef("pk"), is_current=True, state=Asked.WAITING)
     is_open = Battle.objects.filter(study=battle.study_id, state__in=OPEN)
     queue = is_open.filter(Exists(waiting), state=State.WAITING)
-    is_waiting = queue.filter(pk=battle.pk).exists()
-    return queue.filter(pk__lte=battle.pk).count() if is_waiting else 0
+    return queue.filter(pk__lte=battle.pk).count() if queue.filter(pk=battle.pk).exists() else 0
 
 
 def asked(rules: BattleRules, author: Author) -> AskedModel:

@@ -28,7 +28,7 @@ class Stream:
         self._pieces: deque[str] = deque()  # not looked at yet
         self._parts: list[str] = []
         self._length = 0
-        self._is_stopped = False
+        self.is_stopped = False  # end the request with its next piece
         self.begun_at: datetime | None = None
         self.held = self.stored = Held()
 
@@ -37,12 +37,8 @@ class Stream:
         self.begun_at = self.begun_at or timezone.now()
         self._pieces.append(piece)
         self._length += len(piece)
-        if self._is_stopped or self._length > LONGEST:
+        if self.is_stopped or self._length > LONGEST:
             raise StoppedError
-
-    def stop(self) -> None:
-        """End the request with its next piece."""
-        self._is_stopped = True
 
     @property
     def is_lost(self) -> bool:

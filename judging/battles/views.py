@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -201,18 +202,41 @@ def _held(request: HttpRequest, side: str) -> int:
     return min(int(sent), MOST_HELD) if sent.isdecimal() and len(sent) < 10 else 0
 
 
-@require_POST
-@never_cache
-def vote(request: HttpRequest, slug: str) -> HttpResponse:
-    visit = _visit(request, slug)
-    found = _own(request, visit)
-    try:
-        rating = _number(request.POST.get("rating", ""))
-        turn = _number(request.POST.get("turn", ""))
-        voting.vote(found, rating, bool(request.POST.get("neither")), turn)
-    except BattleError as error:
-        return _refused(request, found, error)
-    return _done(request, found)
+def _acting(act: Callable[[HttpRequest, Battle], str | None]) -> Callable[[HttpRequest, str], HttpResponse]:
+    """A view that does something with the visitor's own battle, and says what was done or why it was not."""
+
+    @require_POST
+    @never_cache
+    def view(request: HttpRequest, slug: str) -> HttpResponse:
+        found = _own(request, _visit(request, slug))
+        try:
+            return _done(request, found, act(request, found) or "")
+        except BattleError as error:
+            if wants_json(request):
+                return JsonResponse({"status": "refused", "detail": str(error)}, status=REFUSED)
+            messages.error(request, str(error))
+            return redirect(found)
+
+    return view
+
+
+stop = _acting(lambda _, found: starting.stop(found))
+leave = _acting(lambda _, found: starting.leave(found))
+end = _acting(lambda _, found: voting.tell(found))
+
+
+@_acting
+def vote(request: HttpRequest, found: Battle) -> None:
+    rating, turn = (_number(request.POST.get(name, "")) for name in ("rating", "turn"))
+    voting.vote(found, rating, bool(request.POST.get("neither")), turn)
+
+
+@_acting
+def why(request: HttpRequest, found: Battle) -> str:
+    """Store what was good or bad about each answer."""
+    first, second = (request.POST.getlist(f"{side}_reasons") for side in ("first", "second"))
+    voting.say_why(found, first, second, request.POST.get("comment", ""))
+    return "Saved."
 
 
 def _number(sent: str) -> int | None:
@@ -222,19 +246,6 @@ def _number(sent: str) -> int | None:
     if not (sent.isdecimal() and len(sent) < 5):
         raise BattleError("Choose one of the buttons.", "rating")
     return int(sent)
-
-
-@require_POST
-@never_cache
-def why(request: HttpRequest, slug: str) -> HttpResponse:
-    """Store what was good or bad about each answer."""
-    found, sent = _own(request, _visit(request, slug)), request.POST
-    try:
-        reasons = (sent.getlist("first_reasons"), sent.getlist("second_reasons"))
-        voting.say_why(found, *reasons, sent.get("comment", ""))
-    except BattleError as error:
-        return _refused(request, found, error)
-    return _done(request, found, "Saved.")
 
 
 @require_POST
@@ -254,20 +265,6 @@ def more(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 @never_cache
-def stop(request: HttpRequest, slug: str) -> HttpResponse:
-    starting.stop(found := _own(request, _visit(request, slug)))
-    return _done(request, found)
-
-
-@require_POST
-@never_cache
-def leave(request: HttpRequest, slug: str) -> HttpResponse:
-    starting.leave(found := _own(request, _visit(request, slug)))
-    return _done(request, found)
-
-
-@require_POST
-@never_cache
 def remove(request: HttpRequest, slug: str) -> HttpResponse:
     """Remove the visitor's own battle: its texts and its rating."""
     rules = get_object_or_404(BattleRules.objects.select_related("study"), study__slug=slug)
@@ -276,24 +273,9 @@ def remove(request: HttpRequest, slug: str) -> HttpResponse:
     return _done(request, found, f"Removed. {removing.IN_RELEASES}")
 
 
-@require_POST
-@never_cache
-def end(request: HttpRequest, slug: str) -> HttpResponse:
-    """End a conversation that could go on, and tell the names."""
-    voting.tell(found := _own(request, _visit(request, slug)))
-    return _done(request, found)
-
-
 def _done(request: HttpRequest, found: Battle, words: str = "") -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"status": "done"})
     if words:
         messages.success(request, words)
-    return redirect(found)
-
-
-def _refused(request: HttpRequest, found: Battle, error: BattleError) -> HttpResponse:
-    if wants_json(request):
-        return JsonResponse({"status": "refused", "detail": str(error)}, status=REFUSED)
-    messages.error(request, str(error))
     return redirect(found)

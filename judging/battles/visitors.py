@@ -84,9 +84,7 @@ def _why_not_open(request: HttpRequest, rules: BattleRules) -> str:
         return MEMBERS
     if not rules.is_open:
         return CLOSED
-    if for_members:
-        return ""
-    is_stranger = not request.user.is_authenticated
+    is_stranger = not (for_members or request.user.is_authenticated)
     return SIGN_IN if is_stranger and rules.open_to == OpenTo.ACCOUNTS else ""
 
 
@@ -115,15 +113,8 @@ def _new_visitor(request: HttpRequest) -> Rater:
 
 
 def _name(response: HttpResponse, rater: Rater) -> None:
-    response.set_cookie(
-        COOKIE,
-        signing.dumps(rater.slug, salt=SALT),
-        max_age=KEPT,
-        path=PATH,
-        secure=settings.SESSION_COOKIE_SECURE,
-        httponly=True,
-        samesite="Lax",
-    )
+    signed, secure = signing.dumps(rater.slug, salt=SALT), settings.SESSION_COOKIE_SECURE
+    response.set_cookie(COOKIE, signed, KEPT, path=PATH, secure=secure, httponly=True, samesite="Lax")
 
 
 def _agreed(membership: Membership, rules: BattleRules) -> bool:

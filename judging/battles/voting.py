@@ -21,7 +21,7 @@ from arena.texts.marks import split_thinking
 from arena.texts.self_naming import telling_words
 from judging.battles.errors import BattleError
 from judging.battles.locking import locked
-from judging.battles.showing import Side, Turn, goes_on_from, name_of, turns, votes
+from judging.battles.showing import Turn, goes_on_from, name_of, turns, votes
 from judging.models import Battle, BattleCall, BattleRules
 from judging.models.requests import LIVE
 
@@ -53,20 +53,16 @@ def vote(battle: Battle, rating: int | None, neither: bool, turn: int | None = N
             held = locked(battle)
             if turn not in (None, held.turn):
                 raise BattleError(GONE_ON)
-            if held.state == State.VOTED:
-                return _voted_before(held, rating, neither)
-            return _vote(study, held, rating, neither)
+            if held.state != State.VOTED:
+                return _vote(study, held, rating, neither)
+            stored = held.comparison
+            if stored is None or (stored.rating, stored.neither) != (rating, neither):
+                raise BattleError(OTHER_VOTE)
+            return stored
     except Study.DoesNotExist:
         raise BattleError("This study takes no ratings any more.") from None
     except RatingError as error:
         raise BattleError(str(error)) from error
-
-
-def _voted_before(battle: Battle, rating: int | None, neither: bool) -> Comparison:
-    stored = battle.comparison
-    if stored is None or (stored.rating, stored.neither) != (rating, neither):
-        raise BattleError(OTHER_VOTE)
-    return stored
 
 
 def _vote(study: Study, battle: Battle, rating: int | None, neither: bool) -> Comparison:
@@ -98,18 +94,15 @@ def _vote(study: Study, battle: Battle, rating: int | None, neither: bool) -> Co
     )
     comparison = record(battle.rater, assignment.public_id, said)
     characters = sum(len(side.text) for side in seen[-1].sides)
-    battle.prompt, battle.comparison, battle.state, battle.voted_at = (
-        pair.prompt,
-        comparison,
-        State.VOTED,
-        now,
-    )
+    battle.prompt, battle.comparison = pair.prompt, comparison
+    battle.state, battle.voted_at = State.VOTED, now
     battle.is_early = not seen[-1].is_complete
     battle.is_fast = seconds < least_seconds(characters)
     if not (by_turn and battle.turn < rules.most_turns):
         battle.told_at = now
     battle.save()
-    _end_answers(battle)
+    # What is still written ends: nobody will see more of it.
+    battle.calls.filter(LIVE, is_current=True).update(ends_early=True)
     return comparison
 
 
@@ -120,11 +113,6 @@ def _refuse(battle: Battle, turn: Turn, rating: int | None, neither: bool) -> No
         raise BattleError(TOO_SOON)
     if rating is None and not neither:
         raise BattleError(NOTHING_SAID, "rating")
-
-
-def _end_answers(battle: Battle) -> None:
-    """Have what is still written ended: nobody will see more of it."""
-    battle.calls.filter(LIVE, is_current=True).update(ends_early=True)
 
 
 def _pair(battle: Battle, seen: Sequence[Turn], by_turn: bool) -> tuple[Pair, bool]:
@@ -174,13 +162,11 @@ def say_why(battle: Battle, first_reasons: list[str], second_reasons: list[str],
         raise BattleError(f"This study does not offer the reason “{strange[0]}”.", "reasons")
     if len(comment) > LONGEST_COMMENT:
         raise BattleError(f"Please keep the comment under {LONGEST_COMMENT:,} characters.", "comment")
-    held.first_reasons, held.second_reasons = _once(first_reasons), _once(second_reasons)
+    held.first_reasons, held.second_reasons = (
+        list(dict.fromkeys(r)) for r in (first_reasons, second_reasons)
+    )
     held.comment = comment.replace("\0", "")
     held.save(update_fields=["first_reasons", "second_reasons", "comment"])
-
-
-def _once(reasons: list[str]) -> list[str]:
-    return list(dict.fromkeys(reasons))
 
 
 @transaction.atomic
@@ -194,13 +180,9 @@ def tell(battle: Battle) -> None:
 
 @dataclass(frozen=True)
 class Told:
-    """What is told of a model after the vote. characters: of its newest answer, as it was seen."""
+    """What is told of a model after the vote, and of its newest answer, as it was seen."""
 
-    name: str
-    organisation: str
-    licence: str
-    size: str
-    characters: int
+    contestant: Contestant
     words: int
     tokens: int | None
 
@@ -215,19 +197,7 @@ def reveal(battle: Battle, seen: Turn) -> tuple[Told, Told]:
     newest = battle.calls.filter(is_current=True, turn=battle.turn)
     tokens = dict(newest.values_list("side", "completion_tokens"))
     first, second = (
-        _told(contestant, text, tokens.get(side))
-        for side, (contestant, text) in enumerate(zip((battle.first, battle.second), seen.sides, strict=True))
+        Told(contestant, len(seen.sides[side].text.split()), tokens.get(side))
+        for side, contestant in enumerate((battle.first, battle.second))
     )
     return first, second
-
-
-def _told(contestant: Contestant, seen: Side, tokens: int | None) -> Told:
-    return Told(
-        contestant.name,
-        contestant.organisation,
-        contestant.licence,
-        contestant.size,
-        len(seen.text),
-        len(seen.text.split()),
-        tokens,
-    )

@@ -271,6 +271,16 @@ def missing_key(endpoint: Endpoint | None) -> str:
     return "" if key or not endpoint else unset_key(endpoint.api_key_env)
 
 
+def check_model(judge: Judge, could: str) -> None:
+    """Raise JudgeError for a judge that has no model which can be asked to do something beside judging."""
+    if not judge.active:
+        raise JudgeError(f"{judge.name} is inactive.", "judge")
+    if judge.is_simulated:
+        raise JudgeError(f"A simulated judge has no model that could {could}.", "judge")
+    if problem := missing_key(judge.endpoint):
+        raise JudgeError(problem, "judge")
+
+
 def price_of(model: str, base_url: str) -> Price | None:
     """The price of a model at its endpoint, or else wherever it is asked."""
     places = Price.objects.filter(model=model, base_url__in=["", base_url.rstrip("/")])

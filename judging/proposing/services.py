@@ -20,7 +20,7 @@ from judging.endpoints.client import Reply
 from judging.endpoints.costs import Total
 from judging.judges.asked import AskedModel, asked_by
 from judging.judges.rights import check_may_ask
-from judging.judges.services import JudgeError, missing_key
+from judging.judges.services import JudgeError, check_model
 from judging.models import Judge, ProposalCall
 from judging.models.requests import LIVE
 from judging.proposing import wording
@@ -29,6 +29,7 @@ from judging.runs.work import boundary_secret
 from judging.spending.reservations import prices_of
 
 USUAL_REPLY: Final = 400  # tokens of a list of requirements
+PROPOSE: Final = "propose requirements"
 STOPPED: Final = "Asking was stopped."
 MOST_AT_ONCE: Final = 200  # prompts that can be asked about with one confirmation
 
@@ -43,7 +44,7 @@ def open_prompts(study: Study) -> QuerySet[Prompt]:
 
 def estimate(judge: Judge, prompts: Sequence[Prompt]) -> Total:
     """What asking about these prompts takes, without retries. Raises JudgeError."""
-    _check(judge)
+    check_model(judge, PROPOSE)
     model = asked_by(judge)
     [price] = prices_of([model])
     chats = [_messages(prompt) for prompt in prompts]
@@ -55,7 +56,7 @@ def start(judge: Judge, prompts: Sequence[Prompt], batch: UUID, by: Visitor | No
     """Ask the judge's model about prompts; how many. A batch is asked once. Raises JudgeError."""
     if len(prompts) > MOST_AT_ONCE:
         raise JudgeError(f"Ask about at most {MOST_AT_ONCE} prompts at once.")
-    _check(judge)
+    check_model(judge, PROPOSE)
     check_may_ask(judge, by)
     rows = [
         ProposalCall(prompt=prompt, judge=judge, batch=batch, model=judge.model, created_by=by)
@@ -115,12 +116,3 @@ def _why_none(reply: Reply) -> str:
 
 def _messages(prompt: Prompt) -> list[Message]:
     return list(wording.messages(prompt.turns, prompt.input, boundary_secret()))
-
-
-def _check(judge: Judge) -> None:
-    if not judge.active:
-        raise JudgeError(f"{judge.name} is inactive.")
-    if judge.is_simulated:
-        raise JudgeError("A simulated judge has no model that could propose requirements.")
-    if problem := missing_key(judge.endpoint):
-        raise JudgeError(problem)

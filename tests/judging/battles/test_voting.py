@@ -269,10 +269,7 @@ def test_names_are_told_only_when_a_conversation_has_ended() -> None:
         told(battle)
     tell(battle)
     battle.refresh_from_db()
-    assert [each.name for each in told(battle)] == [
-        battle.first.name,
-        battle.second.name,
-    ]
+    assert [each.contestant for each in told(battle)] == [battle.first, battle.second]
     assert not may_go_on(battle, battle.study.battle_rules)
 
 
@@ -284,8 +281,8 @@ def test_a_vote_tells_names_and_lengths() -> None:
     vote(battle, 2, False)
     battle.refresh_from_db()
     first, second = told(battle)
-    assert (first.name, first.characters, first.words, first.tokens) == (battle.first.name, 35, 7, 9)
-    assert (second.name, second.tokens) == (battle.second.name, None)
+    assert (first.contestant, first.words, first.tokens) == (battle.first, 7, 9)
+    assert (second.contestant, second.tokens) == (battle.second, None)
 
 
 def test_reasons_are_said_after_the_vote_of_each_answer() -> None:
