@@ -1,6 +1,7 @@
 """What the page of a battle shows, and its script is told. Nothing here tells who writes before the vote."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -46,9 +47,9 @@ def blocks(text: str) -> list[str]:
 
     Blank lines within code, and before an indented line, are in the middle of one.
     """
-    inside = list(_fenced(text))
+    fences = [place for span in _fenced(text) for place in span]  # of which every second one closes
     cuts = [found.end() for found in _BOUNDARY.finditer(text)]
-    kept = [cut for cut in cuts if not any(start < cut < end for start, end in inside)]
+    kept = [cut for cut in cuts if bisect_left(fences, cut) % 2 == 0]
     return [text[start:end] for start, end in pairwise([0, *kept, len(text)]) if text[start:end].strip()]
 
 

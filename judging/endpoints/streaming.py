@@ -48,7 +48,7 @@ class Taking:
         self._take, self._key, self._hung = take, key, hung
         self._events = Events()
         self._held = ""
-        self.taken = ""
+        self._taken: list[str] = []
 
     def read(self, pieces: Iterable[bytes]) -> bytes:
         """The whole body, or what came of it before the end was told. Raises NoReplyError, StoppedError."""
@@ -63,7 +63,7 @@ class Taking:
             if self._events.is_over:
                 break
             # So that words add up; the first ones wait for nothing, nor do pieces that are there already.
-            if self.taken and time.monotonic() - rested > AT_ONCE:
+            if self._taken and time.monotonic() - rested > AT_ONCE:
                 time.sleep(AT_ONCE)
                 rested = time.monotonic()
         return b"".join(body)
@@ -83,13 +83,14 @@ class Taking:
             kept = next((size for size in sizes if text.endswith(self._key[:size])), 0)
             text, self._held = text[: len(text) - kept], text[len(text) - kept :]
         if text:
-            self.taken += text
+            self._taken.append(text)
             self._take(text)
 
     def finish(self, text: str) -> None:
         """Hand on what of the whole answer has not been, such as an answer that came in one piece."""
-        if text.startswith(self.taken) and (rest := text[len(self.taken) :]):
-            self.taken = text
+        taken = "".join(self._taken)
+        if text.startswith(taken) and (rest := text[len(taken) :]):
+            self._taken.append(rest)
             self._take(rest)
 
 

@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arena.models import Comparison, Rater
+from judging.battles import page as page_module
 from judging.battles import visitors
 from judging.battles.page import WHY_VOID, blocks
 from judging.models import Battle, BattleCall, BattleRules
@@ -601,6 +602,24 @@ def test_the_same_bytes_are_sent_when_the_models_change_places(
 )
 def test_blocks(text: str, parts: list[str]) -> None:
     assert blocks(text) == parts
+
+
+def test_very_many_blocks_and_fences_are_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+
+    class Place(int):
+        def __lt__(self, other: int) -> bool:
+            looked.append(other)
+            return int(self) < other
+
+    found = page_module._fenced
+
+    def places(text: str) -> list[tuple[Place, ...]]:
+        return [tuple(map(Place, span)) for span in found(text)]
+
+    monkeypatch.setattr(page_module, "_fenced", places)
+    assert len(blocks("a\n\n```\nb\n\nc\n```\n\n" * 1000)) == 2000
+    assert len(looked) < 50_000  # of three million pairs of a blank line and a fence
 
 
 def test_blocks_that_were_shown_stay_while_a_text_grows() -> None:
