@@ -204,17 +204,19 @@ def test_a_slow_look_at_a_text_is_asked_for_once(between: Arena, monkeypatch: py
 
     def looks(body: dict[str, Any]) -> Answer:
         looked.append(body["input"])
-        return Answer(raw=b'{"results": [{"flagged": false}]}', delay=1.0)
+        return Answer(raw=b'{"results": [{"flagged": false}]}', delay=2.5)
 
     for module in (asked_module, door_module):
-        monkeypatch.setattr(module, "GRACE", timedelta(seconds=0.2))
+        monkeypatch.setattr(module, "GRACE", timedelta(seconds=1.0))
     claim = door.claim
 
     def sweeps(free: int) -> Any:
+        door.flush()  # right before, so that a busy machine makes nothing late
         door.sweep()
         return claim(free)
 
     monkeypatch.setattr(door, "claim", sweeps)
+    monkeypatch.setattr(door._flusher, "start", lambda: None)
     rules = between(Answer("One."), Answer("Two."))
     Endpoint.objects.update(timeout=0.4)
     with ChatServer(looks) as moderator:
