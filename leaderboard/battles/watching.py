@@ -15,9 +15,10 @@ from django.utils import timezone
 
 from arena.models import Comparison, Contestant, Membership, Rater, Study
 from arena.rules import scales
+from judging.battles.drawing import OPEN
 from judging.endpoints import costs
 from judging.models import Battle, BattleCall, Purse
-from leaderboard.standings.movers import movers
+from leaderboard.battles.movers import moves
 from leaderboard.stats.descriptive import describe
 from leaderboard.stats.one_sided import Leaning, at_least, leaning
 
@@ -189,7 +190,7 @@ def votes(study: Study) -> dict[str, int]:
 
 def queue(study: Study) -> dict[str, Any]:
     """Battles that are open now, by state, and since when the first one waits."""
-    rows = Battle.objects.filter(study=study, state__in=[State.WAITING, State.ANSWERING, State.READY])
+    rows = Battle.objects.filter(study=study, state__in=OPEN)
     found = Counter(dict(rows.order_by().values_list("state").annotate(n=Count("pk"))))
     oldest = rows.filter(state=State.WAITING).order_by("created_at").values_list("created_at", flat=True)
     return {**{state: found[state] for state in ("waiting", "answering", "ready")}, "since": oldest.first()}
@@ -285,7 +286,7 @@ def visitors(study: Study) -> list[Visitor]:
     names = dict(study.contestants.values_list("pk", "name"))
     members = Membership.objects.filter(study=study, left_out_at__isnull=False)
     out = set(members.values_list("rater", flat=True))
-    moved = {each.rater.pk: each.change for each in movers(study)} if own else {}
+    moved = moves(study, busiest) if own else {}
     found = [_visitor(raters[pk], own[pk], everybody, names, left_out=pk in out) for pk in busiest]
     return [replace(each, moves=moved.get(each.rater.pk)) for each in found]
 
