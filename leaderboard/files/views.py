@@ -84,7 +84,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 def download(request: HttpRequest, slug: str) -> HttpResponseBase:
     study = get_object_or_404(Study, slug=slug)
     what, form = request.GET.get("what", ""), request.GET.get("format", "")
-    private = request.GET.get("private") == "on"
+    private = _private(request)
     if what not in MEANINGS or form not in _forms(what):
         return _page(request, study, "No such download. Choose one below.")
     try:
@@ -99,13 +99,18 @@ def download(request: HttpRequest, slug: str) -> HttpResponseBase:
         return _page(request, study, str(error))
 
 
+def _private(request: HttpRequest) -> bool:
+    """True where the texts of private prompts are asked for."""
+    return request.GET.get("private") == "on"
+
+
 def _recorded(
     request: HttpRequest, study: Study, what: str, form: str, reply: HttpResponseBase
 ) -> HttpResponseBase:
     """The file, once its download is in the log."""
     if request.method == "GET":
         named = " Names people." if exports.names_people(study, what) else ""
-        named += " With private prompts." if request.GET.get("private") == "on" else ""
+        named += " With private prompts." if _private(request) else ""
         record(Kind.EXPORTED, request.user, f"{title(what)} as {FORM_NAMES[form]}.{named}", study=study)
     return reply
 
@@ -113,10 +118,10 @@ def _recorded(
 def _page(request: HttpRequest, study: Study, error: str = "") -> HttpResponse:
     context: dict[str, Any] = {
         "study": study,
-        "offers": _offers(study, private=request.GET.get("private") == "on"),
+        "offers": _offers(study, private=_private(request)),
         "note": exports.note_on_old_texts(study),
         "on_private": exports.note_on_private(study),
-        "private": request.GET.get("private") == "on",
+        "private": _private(request),
         "naming": [title(what) for what in MEANINGS if exports.names_people(study, what)],
         "error": error,
     }

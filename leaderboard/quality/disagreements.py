@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from arena.models import Rater, Study
 from arena.models.querysets import left_out_raters
-from leaderboard.snapshots import columns, units
+from leaderboard.snapshots import columns, pair_turns
 from leaderboard.snapshots.comparison_index import preferences
 from leaderboard.stats.sums import group_means
 from leaderboard.stats.verdicts import verdicts_of_means
@@ -61,7 +61,7 @@ class Disputes:
 
 def disputes(study: Study, revision: int) -> Disputes:
     rows = columns.comparisons(study, revision)
-    chosen = rows["current"] & rows["counts"] & (rows["rating"] > 0) & (units.turns(rows["pair"]) == 0)
+    chosen = rows["current"] & rows["counts"] & (rows["rating"] > 0) & (pair_turns.turns(rows["pair"]) == 0)
     panels = Rater.objects.in_study(study).panels().values_list("pk", flat=True)
     rows = rows[chosen & ~np.isin(rows["rater"], [*left_out_raters(study), *panels])]
     people = Rater.objects.in_study(study).filter(kind=Rater.Kind.PERSON).values_list("pk", flat=True)

@@ -15,7 +15,7 @@ from django.template.defaultfilters import pluralize
 
 from arena.models import Comparison, Pair, Prompt, Purpose, Rater, Study
 from arena.models.querysets import left_out_raters
-from leaderboard.snapshots import columns, units
+from leaderboard.snapshots import columns, pair_turns
 from leaderboard.stats.clustered_means import ClusteredMean
 from leaderboard.stats.intervals import exact_share
 from leaderboard.stats.rater_quality import (
@@ -91,7 +91,7 @@ def votes(study: Study, around: Rater | None = None) -> Votes:
     rows = np.zeros(len(given), dtype=_ALL)
     for name, _ in _GIVEN:
         rows[name] = given[name]
-    place = np.searchsorted(pairs["id"], units.pair_ids(given["pair"]))
+    place = np.searchsorted(pairs["id"], pair_turns.pair_ids(given["pair"]))
     completions = columns.completions(study)
     unnamed = Prompt.objects.unnamed().filter(study=study).values_list("pk", flat=True)
     rows["prompt"] = columns.prompts(pairs["prompt"][place], unnamed)
@@ -102,7 +102,7 @@ def votes(study: Study, around: Rater | None = None) -> Votes:
     rows["verdict"] = verdicts(rows["straight"], rows["points"])
     rows["gold"] = _golds(study, pairs["id"])[place] if len(pairs) else NO_GOLD
     # The right answer is about the whole conversation; checks ask for its last turn in its place.
-    rows["gold"][(units.turns(given["pair"]) > 0) & (rows["purpose"] != CHECK)] = NO_GOLD
+    rows["gold"][(pair_turns.turns(given["pair"]) > 0) & (rows["purpose"] != CHECK)] = NO_GOLD
     rows["kept"] = ~np.isin(rows["rater"], left_out_raters(study))
     return Votes(rows)
 

@@ -20,7 +20,7 @@ from django.db.models.functions import Cast, Coalesce
 
 from arena.models import Assignment, Comparison, Completion, CriterionRating, Pair, Purpose, Study
 from leaderboard.snapshots import kept
-from leaderboard.snapshots.units import AT_TURN
+from leaderboard.snapshots.pair_turns import AT_TURN
 
 Rows = npt.NDArray[Any]
 
@@ -58,8 +58,9 @@ CRITERION: Final = [("id", "i8"), ("points", "i2"), ("rating", "i2"), ("reason",
 def comparisons(study: Study, revision: int) -> Rows:
     """Every comparison of a study, revised ones too, by id: fields COMPARISON.
 
-    ``pair`` is a unit (``units``). ``counts`` is false for repeats, checks and adjudications. ``rating`` is 0
-    where there is none, and where a judge compared identical texts (then ``reason`` is IDENTICAL).
+    ``pair`` is a pair at its turn (``pair_turns``). ``counts`` is false for repeats, checks and
+    adjudications. ``rating`` is 0 where there is none, and where a judge compared identical texts (then
+    ``reason`` is IDENTICAL).
     ``score_difference`` is first minus second score as shown, or NaN.
     """
     old = _load(study, revision)
@@ -142,7 +143,7 @@ def _comparisons(study: Study, *, after: int) -> Rows:
     asked = ~Q(status=Comparison.Status.IDENTICAL)
     found = Comparison.objects.filter(study=study, pk__gt=after).order_by()
     found = found.annotate(
-        unit=at_turn(),
+        numbered=at_turn(),
         counts=Case(When(purpose=Purpose.STUDY, then=True), default=False),
         given=Case(
             When(asked & Q(rating__isnull=False), then=F("rating")),
@@ -159,7 +160,7 @@ def _comparisons(study: Study, *, after: int) -> Rows:
         "pk",
         "is_current",
         "counts",
-        "unit",
+        "numbered",
         "rater",
         "swapped",
         "points",

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.rules.verdicts import NEITHER, TEXT_REASONS
-from leaderboard.snapshots import units
+from leaderboard.snapshots import pair_turns
 from leaderboard.snapshots.rows import Rows
 from leaderboard.stats.sums import group_means
 from leaderboard.stats.verdicts import preference, verdicts_of_means
@@ -86,16 +86,16 @@ def build(rows: Rows, people: Collection[int], contestants: Mapping[int, int]) -
     Preferences are towards the pair's second completion. A rater who answered a pair more than once counts
     once, with the mean.
     """
-    unit = units.pair_ids(rows["pair"])
-    order = np.lexsort((rows["id"], rows["rater"], unit))
-    begins = np.diff(unit[order], prepend=-1) != 0
+    pairs = pair_turns.pair_ids(rows["pair"])
+    order = np.lexsort((rows["id"], rows["rater"], pairs))
+    begins = np.diff(pairs[order], prepend=-1) != 0
     start, place = np.flatnonzero(begins), np.cumsum(begins, dtype=np.int32) - 1
     rater = rows["rater"][order]
     columns = {"rater": rater} | {name: rows[name][order] for name in ("points", "rating", "swapped")}
     # First, while little else is held: it takes the most memory.
     flags, spread = _flags(columns, place, len(start), np.isin(rater, list(people)))
     heads = rows[order[start]]
-    pair = units.pair_ids(heads["pair"])
+    pair = pair_turns.pair_ids(heads["pair"])
     first = np.where(heads["swapped"], heads["second_text"], heads["first_text"])
     second = np.where(heads["swapped"], heads["first_text"], heads["second_text"])
     reasons = np.array([reason.encode() for reason in REASONS])

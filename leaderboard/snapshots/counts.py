@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.snapshots import units
+from leaderboard.snapshots import pair_turns
 from leaderboard.snapshots.reading import Opinions
 
 
@@ -53,7 +53,7 @@ def _used(own: Opinions) -> dict[str, Any]:
     asked = ~own.identical
     numbers = np.bincount(own.rows["category"][asked], minlength=len(own.categories)).tolist()
     by_name = zip(own.categories, numbers, strict=True)
-    turns = units.turns(own.rows["pair"][asked])
+    turns = pair_turns.turns(own.rows["pair"][asked])
     return {
         "comparisons": int(asked.sum()),
         "unscored": int(own.unscored.sum()),

@@ -17,7 +17,7 @@ from arena.models.querysets import MAY_COME_LATE, VISITORS_GROUP, left_out_rater
 from arena.rating.publication import Due, held_back
 from arena.rules.subsets import LIVE_SUBSET, NO_PROMPT_SUBSET
 from leaderboard.models import Snapshot
-from leaderboard.snapshots import columns, units
+from leaderboard.snapshots import columns, pair_turns
 from leaderboard.snapshots.copying import digest
 from leaderboard.snapshots.rows import Column, Rows
 from leaderboard.snapshots.settings import BOTH, CURATED, LIVE, left_out
@@ -75,7 +75,7 @@ class Apart:
 class Opinions:
     """The current comparisons of a study that count, in the order given.
 
-    ``rows`` have pair (at a turn, see ``units``), rater and prompt (ids), category (index into
+    ``rows`` have pair (at a turn, see ``pair_turns``), rater and prompt (ids), category (index into
     ``categories``), swapped, points, rating (0 for none), reason (bytes; empty where scored, ``identical``
     where a judge had two equal texts), first and second (indexes into ``names`` in presentation order, or
     below 0), first_text and second_text (ids of completions), and score_difference (first minus second score
@@ -155,12 +155,12 @@ class Opinions:
     @cached_property
     def turns(self) -> list[int]:
         """The turns that were rated, 0 for whole conversations."""
-        found: list[int] = np.unique(units.turns(self.rows["pair"])).tolist()
+        found: list[int] = np.unique(pair_turns.turns(self.rows["pair"])).tolist()
         return found
 
     def at_turn(self, turn: str) -> Opinions:
         """The opinions on a turn, or with 0 on whole conversations; all where it is empty."""
-        return self._only(units.turns(self.rows["pair"]) == int(turn)) if turn else self
+        return self._only(pair_turns.turns(self.rows["pair"]) == int(turn)) if turn else self
 
     def by_criterion(self, ratings: npt.NDArray[Any]) -> Opinions:
         """The opinions with other ratings: of ``columns.criteria``. What has none of them is left out."""
@@ -406,7 +406,7 @@ def _rows(
     category = _numbers(pairs["prompt"], categories)
     # Column by column: a copy of whole rows would take half as much memory as all of them.
     own = {name: read[name][counted] for name in GIVEN}
-    place = np.searchsorted(pairs["id"], units.pair_ids(own["pair"])).astype(np.int32)
+    place = np.searchsorted(pairs["id"], pair_turns.pair_ids(own["pair"])).astype(np.int32)
     swapped = own["swapped"].view(np.int8)
     return Rows(
         len(own["id"]),
@@ -447,7 +447,7 @@ class PairStyle:
         Raises UnknownTextError.
         """
         rows = chosen.rows[chosen.scored & chosen.ranked]
-        more = self.more[np.searchsorted(self.pair, units.pair_ids(rows["pair"]))]
+        more = self.more[np.searchsorted(self.pair, pair_turns.pair_ids(rows["pair"]))]
         without = np.isnan(more).any(axis=1)
         if without.any():
             unknown, pairs = (len(np.unique(some["pair"])) for some in (rows[without], rows))

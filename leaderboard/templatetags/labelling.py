@@ -18,7 +18,7 @@ register.filter("chance", probability)
 @register.filter
 def points(change: float) -> str:
     """A change of a score, with its sign."""
-    return number(round(change) + 0, "+d") if round(change) else "0"
+    return number(round(change), "+d") if round(change) else "0"
 
 
 class Accuracy(NamedTuple):
