@@ -2,13 +2,13 @@
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -180,30 +180,43 @@ def _compute(study: Study, anew: bool) -> tuple[Snapshot, list[Table], publicati
     return snapshot, made, due, packed
 
 
+@dataclass(frozen=True, eq=False)
+class _Marked:
+    """Comparisons of a study by what their rows do not say, read once for all that is counted of them."""
+
+    criteria: Mapping[str, columns.Rows]
+    at_random: npt.NDArray[np.int64]
+    expected: npt.NDArray[np.int64]
+    neither: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, study: Study) -> Self:
+        criteria, expected = columns.criteria(study), columns.expected(study)["id"]
+        return cls(criteria, columns.at_random(study), expected, columns.neither(study))
+
+    def counts(self, read: Opinions) -> dict[str, Any]:
+        """What readers choose from; and of how many neither answer is acceptable, if there are any."""
+        criteria = {name: read.by_criterion(rows) for name, rows in self.criteria.items()}
+        neither = _neither(read, self.neither)
+        return {
+            **counts(read, criteria),
+            "at_random": _by_raters(read, self.at_random),
+            "expected": _by_raters(read, self.expected),
+            **({"neither": neither} if neither else {}),
+        }
+
+
 def _counts(study: Study, every: Opinions, read: Opinions, method: Method) -> dict[str, Any]:
     """What a snapshot says of the comparisons beside its tables, which are of ``read``."""
-    criteria = {name: read.by_criterion(rows) for name, rows in columns.criteria(study).items()}
-    found = counts(read, criteria) | {
+    marked = _Marked.of(study)
+    found = marked.counts(read) | {
         "form": FORM,
         "large": is_large(len(read.raters), len(read.categories), len(read)),
         "own_family": own_families(study, read, method.interval),
         "stopping": rule_of(study, read, method),
         "tail": read.tail,
     }
-    return found | _chosen(study, read) | _apart(study, every)
-
-
-def _chosen(study: Study, read: Opinions) -> dict[str, Any]:
-    """How many comparisons can be chosen because of how pairs were drawn, or what is expected.
-
-    And of how many neither answer is acceptable, if there are any.
-    """
-    found = {
-        "at_random": _by_raters(read, columns.at_random(study)),
-        "expected": _by_raters(read, columns.expected(study)["id"]),
-    }
-    neither = _neither(read, columns.neither(study))
-    return found | ({"neither": neither} if neither else {})
+    return found | _apart(every, marked)
 
 
 def _neither(read: Opinions, ids: npt.NDArray[np.int64]) -> dict[str, Any]:
@@ -227,20 +240,23 @@ def _by_model(some: Opinions, every: Opinions) -> dict[str, list[int]]:
     return {name: [int(n), int(of)] for name, n, of in zip(every.names, *sizes, strict=True) if of}
 
 
-def _apart(study: Study, every: Opinions) -> dict[str, Any]:
+_NONE: Final[dict[str, Any]] = {"neither": {}, "turns": []}
+"""Counts that are left out where there are none."""
+
+
+def _apart(every: Opinions, marked: _Marked) -> dict[str, Any]:
     """In a study with live prompts, the counts at each of the settings that tell prompts and votes apart."""
     if every.apart is None:
         return {}
-    kinds, rated = every.apart.kinds, columns.criteria(study)
-    found = {}
+    kinds, found = every.apart.kinds, {}
     for value in ("", *kinds[1:], *([BOTH] if len(kinds) > 1 else [])):
         for visitors in ("", WITHOUT):
             shown = every.at(value, visitors)
             anonymous = shown.by(every.apart.visitors)
             more = {"prompts_shown": value or kinds[0], "anonymous": _anonymous(anonymous)}
-            more |= {} if (value, visitors) == ("", "") else {"own_family": {}}
-            criteria = {name: shown.by_criterion(rows) for name, rows in rated.items()}
-            found[f"{value}|{visitors}"] = counts(shown, criteria) | _chosen(study, shown) | more
+            unknown = {"own_family": None} if value or visitors else {}
+            # What there is none of must not be read from the usual setting.
+            found[f"{value}|{visitors}"] = _NONE | marked.counts(shown) | more | unknown
     return {"prompt_kinds": kinds, "apart": found, **found["|"]}
 
 
