@@ -95,7 +95,7 @@ class DataPage(Page):
     @property
     def of_prompts(self) -> str:
         """The kind of prompts whose pairs and ratings are counted; empty without live ones."""
-        kind = prompt_words(self.snapshot.counts)
+        kind = prompt_words(self.snapshot.counts.get("prompts_shown", ""))
         return f" of {kind}" if kind else ""
 
     @property

@@ -1,7 +1,6 @@
 """Published snapshots, and the state of computing the next one."""
 
 import json
-from copy import copy
 from typing import Any
 
 from django.conf import settings
@@ -80,14 +79,6 @@ class Snapshot(Immutable):
     def texts(self) -> list[list[int]]:
         """Number and largest id of the scores, and of the answers, that it counts."""
         return list(self.counts.get("texts") or ([0, 0], [0, 0]))
-
-    def at(self, prompts: str, visitors: str) -> "Snapshot":
-        """The snapshot with the counts of what is shown at these switches."""
-        if "apart" not in self.counts:
-            return self
-        found = copy(self)
-        found.counts = {**self.counts, **self.counts["apart"][f"{prompts}|{visitors}"]}
-        return found
 
     @property
     def known(self) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
+from django.utils.text import slugify
+
 from arena.models import Study
 from arena.rating import publication
 from leaderboard.models import Snapshot
@@ -30,7 +32,8 @@ class Panel:
     """A figure with its table; ``height`` and ``width`` are steps of the stylesheet.
 
     ``page`` is its page's path, ``query`` the setting. ``apart``: the table is not on the page.
-    ``raters`` are those of the study, ``whose`` is the one whose numbers the page shows.
+    ``raters`` are those of the study, ``whose`` is the one whose numbers the page shows. ``counted`` names
+    the prompts, votes and turns that it counts, where a study has several kinds.
     """
 
     slug: str
@@ -45,6 +48,12 @@ class Panel:
     apart: bool = False
     raters: Sequence[str] = ()
     whose: str = ""
+    counted: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        """Of its files, after that of the study."""
+        return "-".join([self.slug, *map(slugify, self.counted)])
 
     @cached_property
     def table(self) -> DataTable:
@@ -154,6 +163,11 @@ class Page:
         return ""
 
     @property
+    def counted_words(self) -> list[str]:
+        """Which prompts, votes and turns its numbers count, where a study has several kinds."""
+        return []
+
+    @property
     def state_url(self) -> str:
         """The address that a page polls while it waits."""
         state = self.pending.state if self.pending else ""
@@ -181,6 +195,7 @@ class Page:
         make = table if callable(table) else lambda: table
         raters = [choice["label"] for choice in self.snapshot.counts.get("raters", ())]
         more |= {"page": self.address, "query": self.query, "raters": raters, "whose": self.whose}
+        more["counted"] = self.counted_words
         return Panel(slug, title, note, make, **more)
 
     def panel(self, slug: str) -> Panel | None:

@@ -15,19 +15,20 @@ from leaderboard.pages.format import counted
 from leaderboard.pages.page import NoRatingsError, Page
 from leaderboard.pages.standings.sentences import ratings_given
 from leaderboard.pages.switches import Switch, switches
+from leaderboard.snapshots.prompt_kinds import counted_at
 from leaderboard.snapshots.settings import (
     EXPECTED_RATINGS,
     RANDOM_PAIRS,
     Setting,
     adjusted_words,
     choice_of,
+    counted_words,
     left_out,
     method_words,
     parse,
-    prompt_words,
+    shown_words,
     turn_words,
     used,
-    visitor_words,
     words,
 )
 
@@ -46,7 +47,7 @@ class SettingPage(Page):
 
     def __post_init__(self) -> None:
         # So that whatever the page counts is counted of what its table shows.
-        object.__setattr__(self, "snapshot", self.snapshot.at(self.setting.prompts, self.setting.visitors))
+        object.__setattr__(self, "snapshot", counted_at(self.snapshot, self.setting))
 
     @classmethod
     def setting_for(cls, wanted: Mapping[str, str], snapshot: Snapshot) -> Setting:
@@ -103,17 +104,20 @@ class SettingPage(Page):
         return words(self.setting, self.snapshot.counts)
 
     @property
+    def counted_words(self) -> list[str]:
+        return counted_words(self.setting, self.snapshot.counts)
+
+    @property
     def about_words(self) -> str:
         without = left_out(self.setting.category, self.snapshot.counts["categories"])
         category = f"all categories but {without}" if without else self.setting.category
         criterion = f"rating of {self.setting.criterion}" if self.setting.criterion else ""
-        turn = turn_words(self.setting.turn) if self.setting.turn else ""
         models = "models only" if self.setting.contestants else ""
         adjusted = f"adjusted for {adjusted_words(self.setting.adjust)}" if self.setting.adjust else ""
         pairs = RANDOM_PAIRS if self.setting.pairs else ""
         expected = EXPECTED_RATINGS if self.setting.ratings else ""
-        which = (prompt_words(self.snapshot.counts), visitor_words(self.setting.visitors))
-        said = (category, *which, criterion, turn, models, expected, pairs, adjusted)
+        which = shown_words(self.setting, self.snapshot.counts)
+        said = (category, *which, criterion, turn_words(self.setting.turn), models, expected, pairs, adjusted)
         return ", ".join(filter(None, said))
 
     @property

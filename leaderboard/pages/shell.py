@@ -210,7 +210,7 @@ def _panel_view(read: Reader, answer: Callable[[HttpRequest, Page, Panel], HttpR
 def _csv(request: HttpRequest, page: Page, panel: Panel) -> HttpResponse:
     # The byte order mark makes spreadsheets read the names as UTF-8.
     response = HttpResponse("\ufeff" + panel.table.csv(), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{page.study.slug}-{panel.slug}.csv"'
+    response["Content-Disposition"] = f'attachment; filename="{page.study.slug}-{panel.name}.csv"'
     return response
 
 

@@ -94,8 +94,8 @@ class View(Reading):
 
     @property
     def standings(self) -> Setting | None:
-        """Of the standings by the chosen kinds; None with an unusual band of ties or by a criterion."""
-        if self.band or self.criterion:
+        """Of the standings by the chosen kinds; None with unusual ties, by a criterion or a turn."""
+        if self.band or self.criterion or self.turn:
             return None
         return Setting("", ties=self.ties, category=self.category, method=self.method)
 
@@ -162,7 +162,7 @@ class RatersPage(AboutRaters):
 
     @property
     def notices(self) -> list[str]:
-        return flag_sentences(self.study, self.snapshot)
+        return flag_sentences(self.study, self.snapshot, turn=self.view.turn)
 
     @cached_property
     def compared(self) -> list[Kind]:

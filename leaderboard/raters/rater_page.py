@@ -11,7 +11,15 @@ from django.urls import reverse
 from arena.models import Rater, Study
 from leaderboard.models import Snapshot
 from leaderboard.pages.page import Panel
-from leaderboard.pages.rater_kinds.choices import AboutRaters, Reading, check_raters, ending, labels, listed
+from leaderboard.pages.rater_kinds.choices import (
+    AboutRaters,
+    Reading,
+    at_switches,
+    check_raters,
+    ending,
+    labels,
+    listed,
+)
 from leaderboard.pages.rater_kinds.flags import flag_sentences
 from leaderboard.pages.rater_kinds.judge_facts import JudgeFacts, judge_facts
 from leaderboard.pages.switches import Option, Switch
@@ -98,7 +106,7 @@ class RaterPage(AboutRaters):
 
     @property
     def warnings(self) -> list[str]:
-        return flag_sentences(self.study, self.snapshot, self.selector)
+        return flag_sentences(self.study, self.snapshot, self.selector, turn=self.view.turn)
 
     @property
     def dated(self) -> bool:
@@ -228,10 +236,10 @@ class RaterPage(AboutRaters):
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> RaterPage:
-    """Raises UnknownSettingError where the study has no such kind."""
-    selector = place["selector"]
+    """Raises UnknownSettingError where the study has no such kind, NoRatingsError where it has none."""
+    selector, snapshot = place["selector"], at_switches(request.GET, snapshot)
     view = Reading(**Reading.asked(request.GET, snapshot))
-    check_raters([selector], list(labels(snapshot.at(view.prompts, view.visitors))))
+    check_raters([selector], list(labels(snapshot)))
     found = find(snapshot, view.setting, Scope.RATERS)
     return RaterPage(
         study=study,

@@ -293,11 +293,14 @@ def _raters(setting: Setting, counts: Counts) -> list[Choice]:
     offered = [
         each for each in counts["raters"] if each["same_as"] is None or each["selector"] == setting.raters
     ]
-    given = {each["selector"]: used(counts, each["selector"], setting.criterion) for each in offered}
-    return [
-        Choice(each["selector"], each["label"], given[each["selector"]].get("comparisons", 0))
-        for each in offered
-    ]
+    given = (_given(replace(setting, raters=each["selector"]), counts) for each in offered)
+    return [Choice(each["selector"], each["label"], n) for each, n in zip(offered, given, strict=True)]
+
+
+def _given(setting: Setting, counts: Counts) -> int:
+    """Comparisons of the setting's raters by its criterion and at its turn."""
+    own = used(counts, setting.raters, setting.criterion)
+    return int(own.get("by_turn", {}).get(setting.turn, 0) if setting.turn else own.get("comparisons", 0))
 
 
 def _read_raters(value: str, setting: Setting, counts: Counts) -> str:
@@ -308,7 +311,7 @@ def _read_raters(value: str, setting: Setting, counts: Counts) -> str:
 def criteria(setting: Setting, counts: Counts) -> list[Choice]:
     """The overall rating and each criterion; none without criteria."""
     names = ("", *counts.get("criteria", ()))
-    given = {name: used(counts, setting.raters, name).get("comparisons", 0) for name in names}
+    given = {name: _given(replace(setting, criterion=name), counts) for name in names}
     return [Choice(name, name or "Overall", n) for name, n in given.items()] if len(names) > 1 else []
 
 
@@ -328,7 +331,7 @@ def turns(setting: Setting, counts: Counts) -> list[Choice]:
 
 
 def turn_words(turn: str) -> str:
-    return f"turn {turn}" if turn != "0" else "whole conversations"
+    return {"": "", "0": "whole conversations"}.get(turn, f"turn {turn}")
 
 
 def _read_turn(value: str, setting: Setting, counts: Counts) -> str:
@@ -366,9 +369,9 @@ def _all_but(setting: Setting, counts: Counts) -> list[Choice]:
 
 
 def _by_category(setting: Setting, counts: Counts) -> Mapping[str, int]:
-    """Comparisons of the chosen raters, of all categories under ""."""
-    given = used(counts, setting.raters, setting.criterion)
-    return {"": given.get("comparisons", 0), **given.get("by_category", {})}
+    """Comparisons of the chosen raters, of all categories under ""; at a turn of these alone."""
+    named = {} if setting.turn else used(counts, setting.raters, setting.criterion).get("by_category", {})
+    return {"": _given(setting, counts), **named}
 
 
 def _read_category(value: str, setting: Setting, counts: Counts) -> str:
@@ -471,11 +474,21 @@ def _read_visitors(value: str, setting: Setting, counts: Counts) -> str:
     return found if counts_at(counts, setting.prompts, "").get("anonymous") else ""
 
 
-def prompt_words(counts: Counts) -> str:
-    """The kind of prompts that the counts are of; empty in a study without live ones."""
-    return {CURATED: "curated prompts", LIVE: "live prompts", BOTH: "curated and live prompts"}.get(
-        counts.get("prompts_shown", ""), ""
-    )
+def prompt_words(kind: str) -> str:
+    words = {CURATED: "curated prompts", LIVE: "live prompts", BOTH: "curated and live prompts"}
+    return words.get(kind, "")
+
+
+def shown_words(setting: Setting, counts: Counts) -> list[str]:
+    """Which prompts and votes are counted; empty in a study without live prompts."""
+    which = prompt_words(counts.get("prompts_shown", "")), visitor_words(setting.visitors)
+    return [each for each in which if each]
+
+
+def counted_words(setting: Setting, counts: Counts) -> list[str]:
+    """Which prompts, votes and turns are counted; empty where a study has only one kind of each."""
+    turn = turn_words(setting.turn)
+    return [*shown_words(setting, counts), *([turn] if turn else [])]
 
 
 def _drawn(resample: str) -> str:
@@ -675,7 +688,7 @@ def words(setting: Setting, counts: Counts) -> str:
     counts = counts_at(counts, setting.prompts, setting.visitors)
     without = left_out(setting.category, counts["categories"])
     category = f"all categories but {without}" if without else setting.category or "all categories"
-    which = filter(None, (prompt_words(counts), visitor_words(setting.visitors)))
+    which = shown_words(setting, counts)
     return ", ".join(
         [choice_of(counts, setting.raters)["label"], category, *which, *method_words(setting, every=True)]
     )

@@ -175,7 +175,8 @@ class Board(SettingPage):
     def flags(self) -> list[Flag]:
         """What must be said of the judge whose ranking this is; empty for people and groups."""
         chosen = self.setting.raters
-        return snapshot_flags(self.study, self.snapshot, chosen).get(chosen, [])
+        found = snapshot_flags(self.study, self.snapshot, chosen, turn=self.setting.turn)
+        return found.get(chosen, [])
 
     def standings(self) -> dict[str, Any]:
         """The standings with their method and snapshot, as JSON values.
@@ -226,6 +227,7 @@ class Board(SettingPage):
             "raters": self.setting.raters,
             "category": self.setting.category or None,
             "criterion": self.setting.criterion or None,
+            "turn": int(self.setting.turn) if self.setting.turn else None,
             **{"prompts": None, "visitors": None, **self.shown_apart},
             "simulated": self.simulated,
             "snapshot_at": self.snapshot.created_at,
@@ -241,9 +243,10 @@ class Board(SettingPage):
     @cached_property
     def on_judges(self) -> Verdict:
         """Whether judges can be trusted, as of the snapshot; nothing before their tables are computed."""
-        if self.snapshot.is_opening or self.setting.prompts or self.setting.visitors:
-            return Verdict()  # the snapshot's tables are of other ratings
         setting, categories = self.setting, self.snapshot.counts["categories"]
+        others = setting.prompts or setting.visitors or setting.criterion or setting.turn
+        if self.snapshot.is_opening or others:
+            return Verdict()  # the snapshot's tables are of other ratings
         category = setting.category if setting.category in categories else ""
         method = setting.method if setting.method in STORED_METHODS else type(setting).method
         ties = "on" if method == "ordinal" else setting.ties
@@ -292,13 +295,16 @@ class Board(SettingPage):
     @property
     def size(self) -> str:
         by_kind = (self.by_people, self.by_judges, self.by_panels)
-        return sentences.size(self.snapshot.counts, *by_kind, self.not_rated)
+        size = sentences.size(self.snapshot.counts, *by_kind, self.not_rated)
+        return f"All turns: {size}" if self.setting.turn else size
 
     @property
     def neither(self) -> str:
-        """In how many ratings neither answer was acceptable; empty for none, and in a category."""
-        found = self.snapshot.counts.get("neither", {}).get(self.setting.raters)
-        return sentences.neither(found) if found and not self.setting.category else ""
+        """In how many ratings neither answer was acceptable; empty for none, and where only some count."""
+        setting, counts = self.setting, self.snapshot.counts
+        found = counts.get("neither", {}).get(setting.raters)
+        narrowed = setting.category or setting.criterion or setting.turn
+        return sentences.neither(found) if found and not narrowed else ""
 
     @property
     def method_sentence(self) -> str:
@@ -531,13 +537,14 @@ class Board(SettingPage):
 
     @cached_property
     def _of_texts(self) -> tuple[tuple[OfTexts, ...], Pending | None]:
-        """Requirements met and mean text scores, where the table has all columns."""
-        counts = self.snapshot.counts
-        if not self.asked.columns or not any(counts.get(kind) for kind in OF_TEXTS.values()):
+        """Requirements met and mean text scores, where the table has all columns and counts all ratings."""
+        setting, counts = self.setting, self.snapshot.counts
+        some = setting.turn or setting.prompts or setting.visitors
+        if some or not self.asked.columns or not any(counts.get(kind) for kind in OF_TEXTS.values()):
             return NO_TEXTS, None
         from leaderboard.standings.of_texts import of_texts  # loads NumPy and SciPy
 
-        return of_texts(self.study, self.snapshot, self.setting.raters, self.setting.category)
+        return of_texts(self.study, self.snapshot, setting.raters, setting.category)
 
     def waiting_for_texts(self) -> Board:
         """The board, which waits for all of its columns."""

@@ -54,7 +54,7 @@ class About:
     def line(self) -> str:
         where = f"category {self.category}" if self.category else "all categories"
         note = " Simulated ratings." if self.simulated else ""
-        which = (prompt_words({"prompts_shown": self.prompts}), visitor_words(self.visitors))
+        which = (prompt_words(self.prompts), visitor_words(self.visitors))
         said = ", ".join(filter(None, (self.label, where, *which)))
         return printable(f"{self.study}: {said}.{note}")
 

@@ -41,7 +41,7 @@ from leaderboard.trust.content import labelled
 
 
 def readme(study: Study, snapshot: Snapshot, facts: Mapping[str, Any], *, with_texts: bool) -> str:
-    which = prompt_words(snapshot.counts)
+    which = prompt_words(snapshot.counts.get("prompts_shown", ""))
     held = f"\nIt holds the ratings of {which}.\n" if which else ""
     made_up = (
         "\nSimulated ratings. They say nothing about real models.\n"

@@ -12,17 +12,17 @@ from leaderboard.pages.page import NoRatingsError, Page
 from leaderboard.pages.standings.sentences import ratings_given
 from leaderboard.pages.switches import Option, Switch
 from leaderboard.snapshots.canonical import Content
+from leaderboard.snapshots.prompt_kinds import counted_at
 from leaderboard.snapshots.settings import (
     ALL_CATEGORIES,
-    BOTH,
-    CURATED,
     DECLARED,
-    LIVE,
     Setting,
     UnknownSettingError,
     bands,
+    counted_words,
     level_choices,
     parse_for_all,
+    prompt_words,
     scales,
     there,
     turn_words,
@@ -84,7 +84,7 @@ def at_switches(wanted: Mapping[str, str], snapshot: Snapshot) -> Snapshot:
     Raises UnknownSettingError, and NoRatingsError where there are no ratings of these.
     """
     setting = parse_for_all(wanted, snapshot.counts) if snapshot.counts["raters"] else Setting("")
-    found = snapshot.at(setting.prompts, setting.visitors)
+    found = counted_at(snapshot, setting)
     if not found.counts["raters"]:
         raise NoRatingsError(snapshot.study)
     return found
@@ -107,9 +107,8 @@ class Reading:
 
     @staticmethod
     def asked(wanted: Mapping[str, str], snapshot: Snapshot) -> dict[str, str]:
-        """Raises UnknownSettingError."""
+        """Those of a snapshot ``at_switches``. Raises UnknownSettingError."""
         setting = parse_for_all(wanted, snapshot.counts)
-        snapshot = snapshot.at(setting.prompts, setting.visitors)
         category = one_of(wanted, "category", snapshot.counts["categories"], "")
         names = ("band", "level", "criterion", "turn", "prompts", "visitors")
         return {"category": category, **{name: getattr(setting, name) for name in names}}
@@ -156,10 +155,8 @@ class Reading:
     @property
     def words(self) -> str:
         rated = f"rating of {self.criterion}" if self.criterion else ""
-        turn = turn_words(self.turn) if self.turn else ""
-        which = {LIVE: "live prompts", CURATED: "curated prompts", BOTH: "curated and live prompts"}
-        shown = (which.get(self.prompts), visitor_words(self.setting.visitors))
-        said = (self.category or "All categories", *shown, rated, turn, self.rare_words)
+        shown = (prompt_words(self.prompts), visitor_words(self.visitors))
+        said = (self.category or "All categories", *shown, rated, turn_words(self.turn), self.rare_words)
         return "; ".join(filter(None, said))
 
     def rare(self, snapshot: Snapshot, query: Callable[..., str]) -> list[Switch]:
@@ -184,14 +181,10 @@ def _on_scale(band: str, points: int, scales: int) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class AboutRaters(Page):
-    """A page about raters, made of the tables of Scope.RATERS."""
+    """A page about raters, made of the tables of Scope.RATERS; its snapshot is one ``at_switches``."""
 
     view: Reading
     stored: Stored = field(repr=False)
-
-    def __post_init__(self) -> None:
-        # So that whatever the page counts is counted of what its tables show.
-        object.__setattr__(self, "snapshot", self.snapshot.at(self.view.prompts, self.view.visitors))
 
     @cached_property
     def agreements(self) -> Mapping[str, Content]:
@@ -249,3 +242,7 @@ class AboutRaters(Page):
     @property
     def setting_words(self) -> str:
         return self.view.words
+
+    @property
+    def counted_words(self) -> list[str]:
+        return counted_words(self.view.setting, self.snapshot.counts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from django.conf import settings
@@ -46,7 +46,10 @@ def flags(
     most_unscored: float,
     own_family: Mapping[str, Any] | None = None,
 ) -> list[Flag]:
-    """``most_unscored`` is the share above which a judge is flagged; ``own_family`` is of bias.measures."""
+    """``most_unscored`` is the share above which a judge is flagged.
+
+    ``own_family`` is of bias.measures: empty where too few pairs tell, None where it was not measured.
+    """
     found: list[Flag] = []
     if kin.itself:
         found.append(
@@ -70,7 +73,7 @@ def flags(
     if own_family:
         sentence = preference_sentence(label, own_family)
         found.append(Flag("self-preference", sentence, sure=not _may_be_chance(own_family)))
-    elif kin.everyone:
+    elif kin.everyone and own_family is not None:
         untested = f"Too few pairs are rated by others to test whether {label} favours its own family."
         found.append(Flag("self-preference", untested, sure=False))
     return found
@@ -118,7 +121,7 @@ def judge_flags(
             kin,
             (answers or {}).get(selector),
             settings.JUDGE_UNSCORED_SHARE,
-            (own_family or {}).get(selector),
+            None if own_family is None else own_family.get(selector) or {},
         )
         for selector, kin in kin_of(study, chosen).items()
     }
@@ -130,8 +133,11 @@ def kin_sentences(study: Study, judges: Mapping[str, str]) -> list[str]:
     return [flag.sentence for flags in found for flag in flags if flag.kind in ("competes", "family")]
 
 
-def snapshot_flags(study: Study, snapshot: Snapshot, *chosen: str) -> dict[str, list[Flag]]:
-    """Flags of the chosen judges of a snapshot, or of all; fewer for snapshots of old versions."""
+def snapshot_flags(study: Study, snapshot: Snapshot, *chosen: str, turn: str = "") -> dict[str, list[Flag]]:
+    """Flags of the chosen judges of a snapshot, or of all; fewer for snapshots of old versions.
+
+    Beside the numbers of a ``turn`` they say that what they measure is of all turns.
+    """
     counts = snapshot.counts
     entries = {each["selector"]: each for each in counts["raters"]}
     wanted = {one: entries[one] for one in (chosen or entries) if one in entries}
@@ -141,12 +147,18 @@ def snapshot_flags(study: Study, snapshot: Snapshot, *chosen: str) -> dict[str, 
         if "unscored" in each
     }
     labels = {one: each["label"] for one, each in wanted.items()}
-    return judge_flags(study, labels, answers, counts.get("own_family"))
+    found = judge_flags(study, labels, answers, counts.get("own_family"))
+    return {one: [_of_all_turns(flag) for flag in own] for one, own in found.items()} if turn else found
 
 
-def flag_sentences(study: Study, snapshot: Snapshot, *chosen: str) -> list[str]:
+def _of_all_turns(flag: Flag) -> Flag:
+    measured = flag.kind in ("unscored", "self-preference")
+    return replace(flag, sentence=f"All turns: {flag.sentence}") if measured else flag
+
+
+def flag_sentences(study: Study, snapshot: Snapshot, *chosen: str, turn: str = "") -> list[str]:
     """What must be said of the chosen judges, or of all; nothing of people and groups."""
-    return sentences(snapshot_flags(study, snapshot, *chosen))
+    return sentences(snapshot_flags(study, snapshot, *chosen, turn=turn))
 
 
 def sentences(flags: Mapping[str, Sequence[Flag]]) -> list[str]:

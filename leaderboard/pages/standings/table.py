@@ -324,6 +324,7 @@ STANDINGS: Final = Table(
     {
         **_STANDING,
         **dict.fromkeys(("study", "raters", "category", "criterion"), Type.TEXT),
+        "turn": Type.INTEGER,
         **dict.fromkeys(("prompts", "visitors", "method", "tie_rule"), Type.TEXT),
         "simulated": Type.FLAG,
         "all_games": Type.INTEGER,

@@ -96,8 +96,8 @@ class View(Reading):
 
     @property
     def orders(self) -> Setting | None:
-        """Of the standings that the verdict compares; None with unusual ties or by a criterion."""
-        if self.band or self.criterion:
+        """Of the standings that the verdict compares; None with unusual ties, by a criterion or a turn."""
+        if self.band or self.criterion or self.turn:
             return None
         return Setting("", category=self.category, method=ORDER_BY)
 
@@ -376,7 +376,7 @@ def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -
         view=view,
         stored=found.stored,
         pending=found.pending,
-        flags=flag_sentences(study, snapshot),
+        flags=flag_sentences(study, snapshot, turn=view.turn),
     )
 
 

@@ -23,7 +23,7 @@ from leaderboard.raters.agreement.coefficients import (
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.declarations import OnDemand
 from leaderboard.snapshots.reading import Choice, Opinions
-from leaderboard.snapshots.settings import Counts, Scope, Setting, one_of, parse_for_all, people_of
+from leaderboard.snapshots.settings import Counts, Scope, Setting, counts_at, one_of, parse_for_all, people_of
 from leaderboard.stats.agreement_estimates import estimates, is_alike, z_intervals
 from leaderboard.stats.agreement_opinions import NO_VERDICT, mean_verdicts, resample
 from leaderboard.stats.correlation import shared_entries
@@ -64,12 +64,13 @@ def parse_for_two(wanted: Mapping[str, str], counts: Counts) -> Setting:
 
     Raises UnknownSettingError.
     """
+    found = parse_for_all(wanted, counts)
+    counts = counts_at(counts, found.prompts, found.visitors)
     kinds = [choice["selector"] for choice in counts["raters"]]
     named = wanted["raters"].split(",") if wanted.get("raters") else []
     two = [one_of("raters", one, kinds, people_of(counts)) for one in named]
     ties = one_of("ties", wanted.get("ties") or "on", ("on", "off"))
     category = one_of("category", wanted.get("category") or "", ("", *counts["categories"]))
-    found = parse_for_all(wanted, counts)
     return replace(found, raters=",".join(two), ties=ties, category=category).settled()
 
 

@@ -9,11 +9,12 @@ from django.urls import reverse
 
 from arena.models import Study
 from leaderboard.models import Snapshot
-from leaderboard.pages.page import MOST_ROWS, NoRatingsError, Panel
+from leaderboard.pages.page import MOST_ROWS, Panel
 from leaderboard.pages.rater_kinds.choices import (
     PEOPLE,
     AboutRaters,
     Reading,
+    at_switches,
     choices,
     labels,
     listed,
@@ -118,7 +119,8 @@ class TwoPage(AboutRaters):
 
     @property
     def notices(self) -> list[str]:
-        return flag_sentences(self.study, self.snapshot, self.view.raters, self.view.against)
+        view = self.view
+        return flag_sentences(self.study, self.snapshot, view.raters, view.against, turn=view.turn)
 
     @property
     def rare_choices(self) -> list[Switch]:
@@ -199,8 +201,7 @@ class TwoPage(AboutRaters):
 
 
 def read(request: HttpRequest, study: Study, snapshot: Snapshot, **place: Any) -> TwoPage:
-    if not snapshot.counts["raters"]:
-        raise NoRatingsError(study)
+    snapshot = at_switches(request.GET, snapshot)
     view = View.of(request.GET, snapshot)
     found = find(snapshot, view.setting, Scope.TWO)
     return TwoPage(

@@ -202,8 +202,11 @@ class ContestantPage(SettingPage):
 
     @cached_property
     def lengths(self) -> Content | None:
-        """How long its texts are; None in an open study and where the snapshot did not measure it."""
-        lengths = self.stored.get("data", "")
+        """How long its texts are; None in an open study and where the snapshot did not measure it.
+
+        It measures answers to the usual prompts alone.
+        """
+        lengths = None if self.setting.prompts else self.stored.get("data", "")
         rows = visible_lengths(self.study, lengths)["contestants"] if lengths else ()
         return next((row for row in rows if row["contestant"] == self.name), None)
 

@@ -17,9 +17,9 @@ from leaderboard.models import Snapshot
 from leaderboard.refreshing import services
 from leaderboard.refreshing.computing import compute_next
 from leaderboard.snapshots.reading import opinions
-from leaderboard.standings.movers import movers
 from leaderboard.standings.page import Board
 from tests import factories
+from tests.leaderboard.reading import computed
 from tests.leaderboard.rows import HandMade
 
 pytestmark = pytest.mark.django_db
@@ -156,6 +156,31 @@ def test_agreement_on_live_prompts_is_that_of_live_prompts(client):
     assert "Visitors" in text
 
 
+def test_two_raters_who_rated_live_prompts_alone(client):
+    live = Both()
+    address = "/studies/both/agreement/two/?raters=group:visitors&against=judge:strict"
+    page = computed(client, live.study, f"{address}&prompts=live").context["page"]
+    assert [each["label"] for each in page.content["raters"]] == ["Visitors", "STRICT"]
+    assert page.content["between"]["n"] == 2
+    assert client.get(address).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "place", ["?raters=people&", "categories/?raters=people&", "raters/?", "raters/people/?", "agreement/?"]
+)
+def test_no_table_of_live_prompts_is_of_curated_ones(client, place):
+    live = Both()
+    curated, own = (
+        computed(client, live.study, f"/studies/both/{place}prompts={kind}").context["page"]
+        for kind in ("curated", "live")
+    )
+    tables = [{each.slug: each for each in page.panels} for page in (curated, own)]
+    for slug in tables[0].keys() & tables[1].keys():
+        first, second = (each[slug] for each in tables)
+        assert first.table.rows != second.table.rows, slug
+        assert (first.name, second.name) == (f"{slug}-curated-prompts", f"{slug}-live-prompts")
+
+
 def test_a_bot_moves_the_board_and_is_out_without_anonymous_votes():
     live = HandMade("alpha", "beta", slug="bot")
     about = {"study": live.study, "subset": LIVE_SUBSET, "category": ""}
@@ -191,26 +216,12 @@ def test_without_such_ratings_nothing_is_said_of_neither():
     assert Both().board().neither == ""
 
 
-def test_the_visitor_whose_votes_move_the_board_most_comes_first():
-    live = HandMade("alpha", "beta", slug="moved", categories=())
-    about = {"study": live.study, "subset": LIVE_SUBSET, "category": ""}
-    live.prompts = [factories.make_prompt(**about) for _ in range(80)]
-    bot, other = factories.make_visitor(name="Visitor 1"), factories.make_visitor(name="Visitor 2")
-    for number in range(60, 80):
-        live.rate("alpha", "beta", 1 if number % 2 else 8, prompt=number)
-    for number in range(40):
-        live.rate("beta", "alpha", 1, prompt=number, rater=bot)
-    for number in range(40, 60):
-        live.rate("alpha", "beta", 1 if number % 2 else 8, prompt=number, rater=other)
-    first, *others = movers(live.study)
-    assert (first.rater, first.votes) == (bot, 40)
-    assert {(each.rater, each.votes) for each in others} == {(other, 20), (live.person, 20)}
-    assert first.change < -150
-    assert all(abs(each.change) < -first.change for each in others)
-
-
-def test_nobody_moves_an_empty_board():
-    assert movers(factories.make_study()) == []
+def test_what_is_said_of_neither_is_of_the_prompts_shown():
+    live = Both()
+    live.rate("alpha", "beta", 4, prompt=0, neither=True)
+    services.refresh(live.study)
+    assert live.board().neither.startswith("Neither answer was acceptable in 1 of 5")
+    assert live.board(prompts="live").neither == ""
 
 
 def test_the_data_page_counts_pairs_and_ratings_of_the_same_prompts(client):
