@@ -5,10 +5,8 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-from arena.texts.visible import contains
+from arena.texts.visible import BLANK_LETTERS, SELECTORS, contains
 
-_BLANK: Final = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters and marks without a shape
-_SELECTORS: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # they choose how an emoji looks
 _HIDDEN: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _SCRIPTS: Final = ("LATIN", "CYRILLIC")  # they share shapes, and no word has letters of both
 
@@ -25,7 +23,7 @@ def why_not(name: str) -> str:
 
 def folded(name: str) -> str:
     """The same for names that readers take for one another: they differ in case, spaces or forms of signs."""
-    shown = "".join(sign for sign in _SELECTORS.sub("", name) if not _is_hidden(sign))
+    shown = "".join(sign for sign in name if sign not in SELECTORS and not _is_hidden(sign))
     return " ".join(unicodedata.normalize("NFKC", shown).casefold().split())
 
 
@@ -35,7 +33,7 @@ def is_taken(name: str, others: Iterable[str]) -> bool:
 
 
 def _is_hidden(sign: str) -> bool:
-    return (not sign.isascii() and sign in _BLANK) or unicodedata.category(sign) in _HIDDEN
+    return sign in BLANK_LETTERS or unicodedata.category(sign) in _HIDDEN
 
 
 def _scripts(word: str) -> set[str]:

@@ -35,22 +35,13 @@ def _shown(character: str, kept: str) -> str:
     return json.dumps(character)[1:-1]
 
 
-_BLANK_LETTERS: Final = frozenset(
-    chr(code)
-    for first, last in (
-        (0x34F, 0x34F),  # joins letters
-        (0x115F, 0x1160),  # fillers of Korean
-        (0x17B4, 0x17B5),
-        (0x180B, 0x180F),
-        (0x2800, 0x2800),  # Braille without a dot
-        (0x3164, 0x3164),
-        (0xFE00, 0xFE0F),  # variants of the letter before
-        (0xFFA0, 0xFFA0),
-        (0xE0100, 0xE01EF),
-    )
-    for code in range(first, last + 1)
+BLANK_LETTERS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Letters, marks and symbols without a shape."""
+
+SELECTORS: Final = frozenset(
+    map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 )
-"""Letters, marks and symbols that nobody sees by themselves."""
+"""They choose how the sign before them looks, and are not seen by themselves."""
 
 
 def is_blank(text: str) -> bool:
@@ -59,5 +50,5 @@ def is_blank(text: str) -> bool:
 
 
 def _is_seen(character: str) -> bool:
-    hidden = character.isspace() or character in _BLANK_LETTERS
+    hidden = character.isspace() or character in BLANK_LETTERS or character in SELECTORS
     return not hidden and unicodedata.category(character) not in ("Cc", "Cf")
