@@ -149,7 +149,7 @@ class Study(models.Model):
                     naming__in=["show", "mask", "exclude"],
                     thinking__in=["hide", "exclude"],
                     show_references__in=["hidden", "demand", "beside"],
-                    rated_turns__in=list(turns.Rated),
+                    rated_turns__in=[each.value for each in turns.Rated],
                 ),
                 name="study_choices_known",
             ),
