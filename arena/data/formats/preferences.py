@@ -96,8 +96,9 @@ def _pair(fields: Fields) -> Pair | None:
         "subset": subset,
         "category": str(category) if category else None,
         "extra": extra,
+        "models": models,
+        "implied": True,
     }
-    about |= {"extra": extra, "models": models, "implied": True}
     pair = Pair.alone(fields, first.user, first.model, second.model, **about)
     return pair.with_asides(first.told, second.told)
 

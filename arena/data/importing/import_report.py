@@ -268,12 +268,12 @@ class SelfNaming:
     def count(self) -> int:
         return self.own + self.others
 
-    def check(self, record: CompletionRecord, contestant: Contestant | None) -> list[str]:
-        """The words by which a completion tells its author, after counting it."""
+    def check(
+        self, record: CompletionRecord, texts: Sequence[str], contestant: Contestant | None
+    ) -> list[str]:
+        """The words by which the texts of a completion tell its author, after counting it."""
         finder = finder_of(contestant)
-        named = (
-            next((found for turn in record.turns if (found := finder.find(turn))), None) if finder else None
-        )
+        named = next((found for each in texts if (found := finder.find(each))), None) if finder else None
         if finder is None or named is None:
             return []
         name = record.contestant or ""
@@ -282,7 +282,7 @@ class SelfNaming:
         if len(self.examples) < EXAMPLES:
             example = NamingExample(name, record.prompt, named.phrase, named.own, str(record.place))
             self.examples.append(example)
-        return finder.find_all(record.turns)
+        return finder.find_all(texts)
 
 
 @dataclass

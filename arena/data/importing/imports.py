@@ -351,12 +351,13 @@ class _Run:
         counts = report.counts
         if self.settings.are_told:
             self.study.save(update_fields=self.settings.taken)
-            if "rated_turns" in self.settings.taken:
-                Pair.rows.filter(prompt__study=self.study).recount(self.study)
         elif report.creates_study:
             self._settle_new_study()
-        if counts["comparisons"].written or self._raters.now_panels:
-            self._recount()
+        if self.settings.are_told and "rated_turns" in self.settings.taken:
+            self._recount(Pair.objects.filter(prompt__study=self.study).values_list("pk", flat=True))
+        elif counts["comparisons"].written or self._raters.now_panels:
+            by_panels = Comparison.objects.filter(study=self.study, rater__in=self._raters.now_panels)
+            self._recount(self._comparisons.rated.union(by_panels.values_list("pair", flat=True)))
         if any(
             counts[kind].written
             for kind in counts.keys() - {"pairs", *(task.records for task in TASKS.values())}
@@ -366,10 +367,9 @@ class _Run:
             study_id = self.study.pk
             transaction.on_commit(lambda: study_changed.send(sender=Study, study_id=study_id))
 
-    def _recount(self) -> None:
-        """Recount the rated pairs under a lock on each, so that no concurrent rating is lost."""
-        by_panels = Comparison.objects.filter(study=self.study, rater__in=self._raters.now_panels)
-        for some in batches(sorted(self._comparisons.rated.union(by_panels.values_list("pair", flat=True)))):
+    def _recount(self, rated: Iterable[int]) -> None:
+        """Recount pairs under a lock on each, so that no concurrent rating is lost."""
+        for some in batches(sorted(rated)):
             pairs = Pair.objects.filter(pk__in=some).order_by("pk")
             list(pairs.select_for_update(no_key=True).values_list("pk", flat=True))
             pairs.recount(self.study)

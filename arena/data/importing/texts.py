@@ -426,8 +426,8 @@ class Completions:
         batch = _Batch()
         for cell, record in cells.items():
             known = stored.get(self._ids.get(cell, 0))
-            said = replace(record, turns=(*record.turns, *(each["text"] for each in _asides(record))))
-            telling = self._report.self_naming.check(said, self._contestants.get(record.contestant))
+            said = (*record.turns, *(each["text"] for each in _asides(record)))
+            telling = self._report.self_naming.check(record, said, self._contestants.get(record.contestant))
             if not (known and record.implied):
                 self._count(record)
             if known is None:
