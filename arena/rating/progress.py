@@ -4,11 +4,12 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final, TypeVar, cast
 
 from django.core.cache import caches
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Value
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
@@ -177,10 +178,7 @@ def _left(rater: Rater, studies: Sequence[Study]) -> Counter[int]:
     for study in comparing:
         if not pair_queue.is_current(study):
             pair_queue.fill(study)
-    each = [study for study in comparing if study.rated_turns == Study.Rated.EACH]
-    alike = [study for study in comparing if not study.reveal_names and study not in each]
-    left = _pairs_left(rater, alike)
-    left.update({study.pk: _turns_left(rater, study) for study in each})
+    left = _pairs_left(rater, [study for study in comparing if not study.reveal_names])
     prompts = {study.pk: _prompts_left(rater, study) for study in comparing if study.reveal_names}
     left.update({study: len(some) for study, some in prompts.items()})
     return Counter(
@@ -205,41 +203,62 @@ def _told(study: Study, left: int) -> int:
 
 
 def _pairs_left(rater: Rater, studies: Sequence[Study]) -> Counter[int]:
-    """How many pairs of each study lack ratings that this rater may give."""
+    """How many pairs of each study, or turns of pairs, lack ratings that this rater may give."""
     if not studies:
         return Counter()
+    rated_turns = {each.pk: each.rated_turns for each in studies}
     key = [(each.pk, each.created_at, each.queue_of, each.ratings_per_pair_people) for each in studies]
     queued = _lacking(Pair.rows.filter(queued_in__in=studies))
-    at, lacking = recent("pairs-left", key, lambda: (timezone.now(), _by_study(queued, study="queued_in")))
+    at, lacking = recent(
+        "pairs-left", [key, rated_turns], lambda: (timezone.now(), _tasks_of(queued, rated_turns))
+    )
     left = Counter({study.pk: study.queue_lacks for study in studies})
     left.update(lacking)
+    left.subtract(_done(rater, rated_turns, at))
+    return left
+
+
+def _tasks_of(queued: PairQuerySet, rated_turns: Mapping[int, str]) -> Counter[int]:
+    """How many tasks the pairs are, by study."""
+    each = _turn_by_turn(rated_turns)
+    found = _by_study(queued.exclude(queued_in__in=each), study="queued_in")
+    by_turns = queued.filter(queued_in__in=each).order_by().annotate(turns=Length("prompt__turns"))
+    for study, turns, n in by_turns.values_list("queued_in", "turns").annotate(n=Count("pk")) if each else ():
+        found[study] += n * len(asked(rated_turns[study], turns))
+    return found
+
+
+def _done(rater: Rater, rated_turns: Mapping[int, str], at: datetime) -> Counter[int]:
+    """How many of the tasks that were counted at a time the rater is through with, by study.
+
+    A skip ends a pair, and a turn those before it.
+    """
     mine = {"rater": rater, "pair__queued_in__isnull": False}
     lacks = Q(pair__people_ratings__lt=F("study__ratings_per_pair_people"))
     # In all studies, as this rater has few: asked for a study, SQLite reads what anybody rated there.
     rated = Comparison.objects.current().filter(lacks | Q(created_at__gte=at), **mine)
-    skipped = Assignment.objects.filter(lacks, study__in=studies, state=Assignment.State.SKIPPED, **mine)
-    done = set(rated.exclude(purpose=Purpose.ADJUDICATION).order_by().values_list("study", "pair"))
-    done.update(skipped.order_by().values_list("study", "pair"))
-    left.subtract(study for study, _ in done if study in left)
-    return left
+    rated = rated.exclude(purpose=Purpose.ADJUDICATION).order_by()
+    skipped = Assignment.objects.filter(
+        lacks, study__in=rated_turns, state=Assignment.State.SKIPPED, **mine
+    ).order_by()
+    turns = Length("pair__prompt__turns") if _turn_by_turn(rated_turns) else Value(1)
+    last: dict[tuple[int, int, int], float] = {}
+    for *pair, turn in rated.annotate(turns=turns).values_list("study", "pair", "turns", "turn"):
+        place = cast("tuple[int, int, int]", tuple(pair))
+        last[place] = max(turn, last.get(place, turn))
+    ended = skipped.annotate(turns=turns).values_list("study", "pair", "turns")
+    last |= dict.fromkeys(ended, math.inf)
+    found = Counter[int]()
+    for (study, _, number), to in last.items():
+        if rated_turns.get(study) == Study.Rated.EACH:
+            found[study] += sum(one <= to for one in asked(rated_turns[study], number))
+        elif study in rated_turns:
+            found[study] += 1
+    return found
 
 
-def _turns_left(rater: Rater, study: Study) -> int:
-    """How many turns of pairs that lack ratings this rater may still rate; a skip ends its pair."""
-    lacking = _lacking(Pair.rows.filter(queued_in=study)).order_by().annotate(n=Length("prompt__turns"))
-    done: dict[int, float] = {}
-    mine = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False).order_by()
-    for pair, turn in (
-        Comparison.objects.current().filter(study=study, rater=rater).values_list("pair", "turn")
-    ):
-        done[pair] = max(turn, done.get(pair, turn))
-    skipped = mine.filter(state=Assignment.State.SKIPPED).values_list("pair", flat=True)
-    done |= dict.fromkeys(skipped, math.inf)
-    return study.queue_lacks + sum(
-        turn > done.get(pair, -1)
-        for pair, turns in lacking.values_list("pk", "n")
-        for turn in asked(study.rated_turns, turns)
-    )
+def _turn_by_turn(rated_turns: Mapping[int, str]) -> list[int]:
+    return [study for study, rated in rated_turns.items() if rated == Study.Rated.EACH]
 
 
 def _prompts_left(rater: Rater, study: Study) -> list[int]:

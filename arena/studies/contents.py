@@ -117,7 +117,7 @@ def holes(request: OperatorRequest) -> HttpResponseBase:
 @require_safe
 @operator
 def pairs(request: OperatorRequest) -> HttpResponse:
-    task = Work("compare", counts.wanted_by_category(request.study))
+    task = Work(request.study, "compare", counts.wanted_by_category(request.study))
     aside = dict(
         Pair.objects.filter(prompt__study=request.study)
         .exclude(use="rate")

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, QuerySet, Sum
 
-from arena.models import Completion, Contestant, Pair, Prompt, Rater, Study
-from arena.models.querysets import CompletionQuerySet, RaterQuerySet
+from arena.models import Comparison, Completion, Contestant, Pair, Prompt, Rater, Study
+from arena.models.querysets import CompletionQuerySet, Length, RaterQuerySet
 from arena.rating.offering_texts import TASKS, asked_texts, given
+from arena.rules.turns import asked
 
 
 def study_prompts(study: Study) -> QuerySet[Prompt]:
@@ -85,7 +86,7 @@ def offered_pairs(study: Study) -> QuerySet[Pair]:
 
 
 def _pairs(study: Study) -> QuerySet[Pair]:
-    return Pair.objects.filter(prompt__study=study, prompt__is_private=False, use=Pair.Use.RATE).order_by()
+    return Pair.objects.published().filter(prompt__study=study, use=Pair.Use.RATE).order_by()
 
 
 def listed(pairs: QuerySet[Pair]) -> QuerySet[Pair]:
@@ -96,7 +97,31 @@ def listed(pairs: QuerySet[Pair]) -> QuerySet[Pair]:
 
 
 def wanted_by_category(study: Study) -> dict[str, Wanted]:
-    """Return what people are still to compare, by category of the prompt."""
+    """Return what people are still to compare, pairs or turns of pairs, by category of the prompt."""
+    return turns_wanted(study) if study.rated_turns == Study.Rated.EACH else pairs_wanted(study)
+
+
+def turns_wanted(study: Study) -> dict[str, Wanted]:
+    """Return what people are still to compare turn by turn; a turn of a pair is an item."""
+    possible, rated, gone = Counter[str](), Counter[tuple[str, int]](), Counter[str]()
+    texts = Completion.objects.rateable_in(study).order_by().annotate(asked=Length("prompt__turns"))
+    of_prompts = texts.values_list("prompt__category", "asked", "prompt").annotate(n=Count("pk"))
+    for name, turns, _, n in of_prompts:
+        possible[name] += n * (n - 1) // 2 * len(asked(study.rated_turns, turns))
+    offered = set(offered_pairs(study).values_list("pk", flat=True))
+    said = Comparison.objects.counted(study).filter(rater__kind=Rater.Kind.PERSON, pair__in=_pairs(study))
+    rows = said.order_by().annotate(asked=Length("pair__prompt__turns"))
+    columns = ("pair__prompt__category", "asked", "pair", "turn")
+    for name, turns, pair, turn, n in rows.values_list(*columns).annotate(n=Count("pk")):
+        if pair in offered and turn in asked(study.rated_turns, turns):
+            rated[name, n] += 1
+        else:
+            gone[name] += n
+    return _by_category(study, possible, rated, gone)
+
+
+def pairs_wanted(study: Study) -> dict[str, Wanted]:
+    """Return what people are still to compare; of several turns the one with the fewest ratings counts."""
     category = "prompt__category"
     rows = offered_pairs(study).filter(people_ratings__gt=0).values_list(category, "people_ratings")
     rated = {(name, number): n for name, number, n in rows.annotate(n=Count("pk"))}
@@ -127,7 +152,8 @@ def _by_category(
 
 
 def wanted(study: Study) -> Wanted:
-    return sum(wanted_by_category(study).values(), Wanted())
+    """Return what people are still to compare of whole pairs."""
+    return sum(pairs_wanted(study).values(), Wanted())
 
 
 def texts_wanted(study: Study, kind: str) -> dict[str, Wanted]:

@@ -16,7 +16,7 @@ from arena.models.querysets import Length
 from arena.rating import limits, training
 from arena.rating.offering_texts import TASKS, asked_later, asked_texts, given, opinions, text_tasks
 from arena.rating.progress import why_nothing
-from arena.studies.counts import Wanted, offered_pairs
+from arena.studies.counts import Wanted, offered_pairs, pairs_wanted
 
 WINDOWS: Final = {
     "the last hour": timedelta(hours=1),
@@ -191,6 +191,7 @@ def _of_pairs(study: Study, wanted: Wanted, people: Collection[int]) -> Supply:
     imported = Comparison.objects.current().filter(study=study, rater__in=people, assignment=None)
     wants, opened = study.ratings_per_pair_people, offered_pairs(study)
     if study.rated_turns == Study.Rated.EACH:  # after a turn the next ones of the pair are left
+        wanted = sum(pairs_wanted(study).values(), Wanted())
         ended = Q(state=Assignment.State.SKIPPED) | Q(turn__gte=Length("pair__prompt__turns")) | Q(turn=0)
         own = own.filter(ended)
     if study.reveal_names:  # of a prompt each is offered one pair

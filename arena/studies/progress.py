@@ -90,6 +90,10 @@ WORDS: Final = {
     "compare": Words(
         "People’s ratings by category", "Pairs", "Ratings", "Ratings needed", "No pairs to rate yet."
     ),
+    "turns": Words(
+        *("People’s ratings by category", "Turns of pairs", "Ratings"),
+        *("Ratings needed", "No pairs to rate yet."),
+    ),
     "score": Words(
         "People’s scores by category", "Answers", "Scores", "Scores needed", "No answers to score yet."
     ),
@@ -98,13 +102,14 @@ WORDS: Final = {
         *("Checks needed", "No answers to check yet."),
     ),
 }
-"""By task."""
+"""By task; of comparisons turn by turn under "turns"."""
 
 
 @dataclass(frozen=True)
 class Work:
     """What people are to do for one task of a study, and have done."""
 
+    study: Study
     kind: str
     by_category: Mapping[str, counts.Wanted]
 
@@ -118,7 +123,8 @@ class Work:
 
     @property
     def words(self) -> Words:
-        return WORDS[self.kind]
+        by_turn = self.kind == "compare" and self.study.rated_turns == Study.Rated.EACH
+        return WORDS["turns" if by_turn else self.kind]
 
     @property
     def rows(self) -> list[tuple[str, counts.Wanted]]:
@@ -231,7 +237,7 @@ def _names_cost(study: Study) -> str:
 @operator
 def progress(request: OperatorRequest) -> HttpResponse:
     """Progress by category and rater; for htmx only the figures that move."""
-    tasks = [Work(*each) for each in counts.wanted_by_task(request.study).items()]
+    tasks = [Work(request.study, *each) for each in counts.wanted_by_task(request.study).items()]
     total = sum((each.sum for each in tasks), counts.Wanted())
     context: dict[str, Any] = {
         "tasks": tasks,

@@ -10,12 +10,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from arena.models import Assignment, Comparison, Completion, Pair, Prompt, Rater, Study
+from arena.models import Assignment, Comparison, Completion, Membership, Pair, Prompt, Rater, Study
 from arena.rating import assignments, planning, progress
 from arena.rating.opinions import NotAllowedError
 from arena.rating.plans import Plan
 from arena.rules import turns
-from arena.studies import changes
+from arena.studies import changes, counts
 from tests import factories as make
 from tests.arena.rating.answering import answer, claimed, rate_all
 
@@ -163,6 +163,39 @@ def test_the_turn_with_the_fewest_ratings_counts_for_a_pair(study: Study, rater:
         study.rated_turns = rated
         changes.store(study, make.make_user(), ["rated_turns"])
         assert Pair.objects.get().people_ratings == number, rated
+
+
+def test_operators_see_how_many_turns_are_done(study: Study, rater: Rater) -> None:
+    def told() -> tuple[int, int, int, int]:
+        found = counts.wanted_by_category(study)["coding"]
+        return found.pairs, found.useful, found.left, found.full
+
+    study.ratings_per_pair_people = 1
+    study.save()
+    assert told() == (2, 0, 2, 0)
+    answer(rater, claimed(study, rater), 5)
+    assert told() == (2, 1, 1, 1)
+    assert (counts.wanted(study).pairs, counts.wanted(study).useful) == (1, 0)
+    answer(rater, claimed(study, rater), 5)
+    assert told() == (2, 2, 0, 2)
+    assert (counts.wanted(study).full, counts.wanted(study).left) == (1, 0)
+
+
+def test_several_studies_are_told_apart_and_skips_end_a_pair() -> None:
+    rater = make.make_rater(user=make.make_user())
+    by_turn, whole = make_conversations(prompts=2), make_conversations("whole", prompts=3)
+    for study in (by_turn, whole):
+        Membership.objects.create(study=study, rater=rater)
+
+    def left() -> tuple[int, ...]:
+        return tuple(each.open for each in progress.progress(rater, [by_turn, whole]).values())
+
+    assert left() == (4, 3)
+    answer(rater, claimed(by_turn, rater), 5)
+    answer(rater, claimed(whole, rater), 5)
+    assert left() == (3, 2)
+    assignments.skip(rater, claimed(by_turn, rater).public_id)
+    assert left() == (2, 2)
 
 
 def test_progress_counts_turns(study: Study, rater: Rater) -> None:
