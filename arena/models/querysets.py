@@ -166,7 +166,8 @@ class PairQuerySet(models.QuerySet["Pair"]):
             # looks for those that are left out.
             counted = (
                 Comparison.objects.counted_by(study, out=out)
-                .filter(pair=OuterRef("pk"), turn=WHOLE, rater__kind=kind, rater__derived_from=[])
+                .independent()
+                .filter(pair=OuterRef("pk"), turn=WHOLE, rater__kind=kind)
                 .order_by()
                 .values("pair")
                 .annotate(n=Count("pk"))
@@ -179,7 +180,7 @@ class PairQuerySet(models.QuerySet["Pair"]):
         from arena.models import Comparison
 
         pairs = dict(self.order_by().annotate(n=Length("prompt__turns")).values_list("pk", "n"))
-        counted = Comparison.objects.counted_by(study).filter(pair__in=list(pairs), rater__derived_from=[])
+        counted = Comparison.objects.counted_by(study).independent().filter(pair__in=list(pairs))
         by_turn = counted.order_by().values_list("rater__kind", "pair", "turn").annotate(n=Count("pk"))
         given = Counter({row[:3]: row[3] for row in by_turn})
         for kind, counter in (("person", "people_ratings"), ("judge", "judge_ratings")):
@@ -258,6 +259,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def places(self, now: datetime | None = None) -> AssignmentQuerySet:
         """Return what people hold for studies themselves: the ratings that may still come."""
         return self.holding(now).filter(rater__kind="person", purpose="study").order_by()
+
+    def without_battles(self) -> AssignmentQuerySet:
+        """Return what the arena offered: battles are no tasks of a study, and have their own limits."""
+        return self.exclude(comparisons__source="battle")
 
     def checking(self) -> AssignmentQuerySet:
         """The checks that somebody is at: what is said goes by the places of requirements."""

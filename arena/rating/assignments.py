@@ -317,7 +317,7 @@ SWAYED: Final[dict[str, str]] = {
 def _finished(study: Study, rater: Rater) -> AssignmentQuerySet:
     """Return what a rater answered or skipped on the rating page, the last first."""
     done = Assignment.objects.filter(study=study, rater=rater, state__in=["submitted", "skipped"])
-    done = done.exclude(purpose=Purpose.ADJUDICATION).exclude(comparisons__source=Comparison.Source.BATTLE)
+    done = done.exclude(purpose=Purpose.ADJUDICATION).without_battles()
     return done.order_by(F("finished_at").desc(nulls_last=True), "-pk")
 
 

@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
-from arena.models import Assignment, Comparison, Purpose, Rater, Study
+from arena.models import Assignment, Purpose, Rater, Study
 from arena.models.querysets import AssignmentQuerySet
 from arena.rating.tasks import deed, done
 
@@ -101,7 +101,6 @@ def _given(offered: AssignmentQuerySet, by: str) -> dict[int, tuple[int, int]]:
     answered = offered.filter(
         state__in=[Assignment.State.SUBMITTED, Assignment.State.CLAIMED], finished_at__isnull=False
     ).exclude(purpose=Purpose.ADJUDICATION)
-    answered = answered.exclude(comparisons__source=Comparison.Source.BATTLE)  # battles have their own limits
     today = Count("pk", filter=Q(finished_at__gte=midnight))
-    rows = answered.order_by().values_list(by).annotate(in_all=Count("pk"), today=today)
+    rows = answered.without_battles().order_by().values_list(by).annotate(in_all=Count("pk"), today=today)
     return {key: (in_all, of_today) for key, in_all, of_today in rows}

@@ -283,7 +283,7 @@ def _to_repeat(study: Study, rater: Rater, rng: random.Random) -> _Chosen | None
     mine = Assignment.objects.filter(study=study, rater=rater, pair__isnull=False)
     done = list(
         mine.filter(state__in=["submitted", "skipped"])
-        .exclude(comparisons__source=Comparison.Source.BATTLE)
+        .without_battles()
         .order_by("-finished_at", "-pk")
         .values_list("pair", "swapped", "turn", "state", "purpose", "pair__use")[REPEAT_AFTER:]
     )

@@ -70,9 +70,9 @@ def plan(study: Study, rater: Rater, wanted: Wanted = EVERYTHING, *, points: int
     pairs = _make_pairs(found)
     asked = [(each, showing) for each in found if each.asked for showing in each.showings]
     unasked = [(each, showing) for each in found if not each.asked for showing in each.showings]
-    ids = {"study_id": locked.pk, "rater_id": rater.pk, "kind": wanted.kind}
-    waiting = _assignments(ids, asked, pairs, state=Assignment.State.OPEN, finished_at=None)
-    ended = _assignments(ids, unasked, pairs, state=Assignment.State.SUBMITTED, finished_at=timezone.now())
+    shared = {"study": locked, "rater": rater, "kind": wanted.kind}
+    waiting = _assignments(shared, asked, pairs, state=Assignment.State.OPEN, finished_at=None)
+    ended = _assignments(shared, unasked, pairs, state=Assignment.State.SUBMITTED, finished_at=timezone.now())
     write_opinions(
         Comparison,
         [_unrated(each, points) for each in ended],
@@ -83,7 +83,7 @@ def plan(study: Study, rater: Rater, wanted: Wanted = EVERYTHING, *, points: int
 
 
 def _assignments(
-    ids: Mapping[str, Any],
+    shared: Mapping[str, Any],
     showings: Iterable[tuple[Target, Showing]],
     pairs: Mapping[tuple[int, ...], int],
     **state: Any,
@@ -91,7 +91,7 @@ def _assignments(
     rows = [
         Assignment(
             pk=showing.assignment,
-            **ids,
+            **shared,
             **_about(each, pairs),
             turn=each.turn,
             swapped=showing.swapped,
@@ -353,5 +353,7 @@ def _ranked(candidates: list[Target]) -> list[Target]:
             turns[each.completions] = turn_of[group] = turn_of.get(group, 0) + 1
     # The turns of a pair stay together, in their order.
     place = {completions: number for number, completions in enumerate(turns)}
-    candidates.sort(key=lambda each: (place[each.completions], each.turn))
-    return sorted(candidates, key=lambda each: (each.people == 0, turns[each.completions]))
+    return sorted(
+        candidates,
+        key=lambda each: (each.people == 0, turns[each.completions], place[each.completions], each.turn),
+    )

@@ -30,8 +30,7 @@ from arena.models.signals import opinion_recorded
 from arena.rating.offering_texts import given
 from arena.rating.opinions import Checks, InvalidAnswerError, Rating, Said, TextScore
 from arena.rating.tasks import TASKS, Task
-from arena.rules import turns
-from arena.rules.turns import WHOLE
+from arena.rules.turns import WHOLE, Rated
 
 BATCH: Final = 1000
 
@@ -284,7 +283,7 @@ class CheckRecorder(Recorder):
 
 def _is_counted_up(assignment: Assignment) -> bool:
     """Tells if one more rating of the pair is one more of what the study counts."""
-    return assignment.turn == WHOLE and assignment.study.rated_turns == turns.Rated.WHOLE
+    return assignment.turn == WHOLE and assignment.study.rated_turns == Rated.WHOLE
 
 
 def recount_turns(assignments: Iterable[Assignment]) -> None:
@@ -292,8 +291,9 @@ def recount_turns(assignments: Iterable[Assignment]) -> None:
     pairs: dict[Study, set[int]] = defaultdict(set)
     for each in assignments:
         pairs[each.study].add(_target(each))
-    for study, some in pairs.items():
-        Pair.objects.filter(pk__in=some).recount(study)
+    for study, rated in pairs.items():
+        for some in batches(sorted(rated)):
+            Pair.objects.filter(pk__in=some).recount(study)
 
 
 RECORDERS: Final[Mapping[str, Recorder]] = {
