@@ -157,9 +157,14 @@ class Table:
     def everybody(self) -> Figures:
         return self.compared.everybody
 
+    @property
+    def named(self) -> list[Line]:
+        """Those with lines of their own."""
+        return [line for line in self.lines if line.remarks or not line.rater.is_visitor]
+
     @cached_property
     def visitors(self) -> list[Line]:
-        """Those without an account; the page names the ones with warnings and sums up all."""
+        """Those without an account; page and file name the ones with warnings and sum up all."""
         return [line for line in self.lines if line.rater.is_visitor]
 
     @property
@@ -175,8 +180,7 @@ class Table:
 
     def ordered(self, sort: str, *, descending: bool) -> list[Line]:
         """Lines of those whom the page names. Lines without a number come last either way."""
-        named = [line for line in self.lines if line.remarks or not line.rater.is_visitor]
-        by_name = sorted(named, key=lambda line: (line.rater.name.casefold(), line.rater.pk))
+        by_name = sorted(self.named, key=lambda line: (line.rater.name.casefold(), line.rater.pk))
         if sort == NAME:
             return by_name[::-1] if descending else by_name
         number = {line.rater.pk: _number(line, sort) for line in by_name}
@@ -188,10 +192,12 @@ class Table:
         return DataTable.plain("Raters", FILE_COLUMNS, self._rows())
 
     def _rows(self) -> Iterator[tuple[str | int | float | None, ...]]:
-        for line in sorted(self.lines, key=lambda line: line.rater.pk):
+        for line in sorted(self.named, key=lambda line: line.rater.pk):
             name = pseudonym(self.study, line.rater.pk)
             who = (name, line.rater.simulated, line.left_out, line.paused)
             yield file_row(line.figures, who, [remark.key for remark in line.remarks])
+        if self.visitors:
+            yield file_row(self.compared.visitors, (self.visitors_named, False, False, False), [])
 
 
 def _number(line: Line, sort: str) -> float | None:

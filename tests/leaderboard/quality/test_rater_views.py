@@ -140,3 +140,5 @@ def test_visitors_without_an_account_have_one_line_and_those_with_warnings_their
     assert reply.context["table"].compared.visitors.comparisons == 2 * len(pairs)
     rows = json.loads(signed_in.get(url("raters-file", study, "json")).content)["raters"]
     assert len(rows) == 6
+    assert [row["rater"] for row in rows if "visitor" in row["rater"]] == ["2 visitors without an account"]
+    assert rows[-1]["comparisons"] == 2 * len(pairs)
