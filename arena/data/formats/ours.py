@@ -163,7 +163,7 @@ def recognise(fields: Set[str]) -> Kind | None:
         return Kind.COMPLETIONS
     if "id" in fields and fields & {"instruction", "turns"}:
         return Kind.PROMPTS
-    if {"rater", "rater_kind"} <= fields:
+    if {"rater", "rater_kind"} <= fields and "prompt" not in fields:
         return Kind.RATERS
     if "name" in fields and not fields & {"prompt", "winner", "text"}:
         return Kind.CONTESTANTS
