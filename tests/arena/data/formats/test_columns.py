@@ -148,7 +148,10 @@ def test_the_prompt_that_somebody_chose_leaves_the_others_to_be_models() -> None
     [
         ([{"prompt": "a", "heron_text": "Rhine", "p": "b"}], "no format has these columns"),
         (
-            [dict(rater="a", rater_kind="person", prompt="p", first="m", second="n", rating="2")],
+            [
+                {"rater": "a", "rater_kind": "person", "rating": "2"}
+                | {"prompt": "p", "first": "m", "second": "n"}
+            ],
             "On how many points were the ratings given?",
         ),
         (
