@@ -1,7 +1,7 @@
 # Likert Arena. `make help` lists the targets; everything else is in arena/process/bootstrap.py and tests/run.py.
 
 .DEFAULT_GOAL := help
-.PHONY: help run install operator parquet local test golden local-test lint faults servers bench simulations lock plotly
+.PHONY: help run install operator parquet local test golden local-test lint faults servers bench simulations wheel lock plotly
 PYTHON_NEEDED := Likert Arena needs Python 3.11 or newer; install it, or name one: make $(or $(MAKECMDGOALS),run) PYTHON=/path/to/python3.11
 # The first of these that is new enough runs the steps; PYTHON alone where it is given.
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python3.14 python)
@@ -65,13 +65,15 @@ bench: _install-bench ## speed benchmarks, for a quiet machine
 		.venv/bin/python -m tests.benchmarks.growth $$database --boards 1000000 || exit 1; done
 simulations: _install-dev ## how often intervals include the truth; several hours
 	@.venv/bin/python -m pytest tests/simulations -s
+wheel: _install-dev ## build the package into dist/
+	@.venv/bin/python -m hatchling build --target wheel --directory dist
 lock: _install-dev ## update the requirements files from pyproject.toml
 	@$(COMPILE) --group uv --output-file requirements-uv.txt
 	@$(COMPILE) pyproject.toml --output-file requirements.txt
 	@$(COMPILE) pyproject.toml --extra parquet --output-file requirements-parquet.txt
 	@$(COMPILE) pyproject.toml --group dev --output-file requirements-dev.txt
 	@$(COMPILE) pyproject.toml --group bench --output-file requirements-bench.txt
-plotly: ## build static/vendor/plotly from the npm package; needs Node
+plotly: ## build arena/static/vendor/plotly from the npm package; needs Node
 	@cd vendor/plotly && npm ci --ignore-scripts --no-audit --no-fund && npm run build
 
 help: ## this list

@@ -1,32 +1,13 @@
 #!/usr/bin/env python
 """Django's command-line entry point."""
 
-import gc
-import os
 import sys
 
-
-def main() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arena.settings")
-    gc.disable()
-    try:
-        import django
-    except ModuleNotFoundError:
-        sys.exit(f"{sys.executable} has no Django. Use .venv/bin/python manage.py; make install sets it up.")
-    from django.core.management import execute_from_command_line
-
-    from arena.monitoring.logs import begin_command
-    from arena.process.environment import database_trouble, load_settings, require_utf8
-
-    require_utf8(sys.argv)
-    load_settings()
-    begin_command(*sys.argv[1:2])
-    with database_trouble(sys.argv):
-        django.setup()
-        gc.freeze()  # what is loaded stays; the collector took two fifths of a short command
-        gc.enable()
-        execute_from_command_line(sys.argv)
-
+from arena.management.command_line import run_command
 
 if __name__ == "__main__":
-    main()
+    try:
+        import django  # noqa: F401
+    except ModuleNotFoundError:
+        sys.exit(f"{sys.executable} has no Django. Use .venv/bin/python manage.py; make install sets it up.")
+    run_command()

@@ -1,11 +1,11 @@
 """Settings from the environment. docs/settings.md describes every variable."""
 
 import os
-import tomllib
 from pathlib import Path
 
 from environs import Env, validate
 
+from arena import __version__
 from arena.process.environment import (
     BROKER_SECONDS,
     ImproperEnvironment,
@@ -38,7 +38,10 @@ PRODUCTION = ARENA_ENV == "production"
 if PRODUCTION:
     require_in_production("SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL", "BROKER_URL")
 
-VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
+VERSION = __version__
+# How commands begin, in sentences that name one: the installed program names itself.
+COMMAND = env.str("ARENA_COMMAND", "") or "python manage.py"
+MAKE = env.str("ARENA_COMMAND", "") or "make"  # for the few that are targets of make
 VAR_DIR = Path(env.str("VAR_DIR", "") or BASE_DIR / "var").absolute()
 DEBUG = env.bool("DEBUG", False)
 SECRET_KEY = env.str("SECRET_KEY", "") or local_secret_key(VAR_DIR)
@@ -107,7 +110,7 @@ WSGI_APPLICATION = "arena.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [BASE_DIR / "arena" / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "builtins": [
@@ -358,7 +361,6 @@ FOOTER_LINKS = {
 PAGE_CACHE_MB = env.int("PAGE_CACHE_MB", 32, validate=validate.Range(min=0))
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
-STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "arena.pages.scripts.ModuleStorage"},

@@ -18,12 +18,12 @@ os.environ["ARENA_ENV"] = "local"
 import axe_playwright_python  # noqa: E402
 
 from arena.settings import *  # noqa: E402, F403
-from arena.settings import DATABASES, STATICFILES_DIRS, STORAGES  # noqa: E402
+from arena.settings import DATABASES, STORAGES  # noqa: E402
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Each request of a test renders its page, with the context that tests look at.
 PAGE_CACHE_MB = 0
-STATICFILES_DIRS.append(*axe_playwright_python.__path__)  # tests in a browser load it as a script
+STATICFILES_DIRS = list(axe_playwright_python.__path__)  # tests in a browser load it as a script
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file, as in a real arena: a database in memory has other rules about who waits for whom.

@@ -15,7 +15,7 @@ NEVER = re.compile(
 
 def test_templates_use_the_words_for_readers() -> None:
     found = []
-    for template in sorted((ROOT / "templates").rglob("*.html")):
+    for template in sorted((ROOT / "arena" / "templates").rglob("*.html")):
         source = template.read_text()
         for text in (CODE.sub(" ", source), *(CODE.sub(" ", said) for said in SPOKEN.findall(source))):
             found += [(template.name, word[0]) for word in NEVER.finditer(text)]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from django.apps import apps
+from django.conf import settings
 from django.db import connection, models
 from django.db.migrations.loader import MigrationLoader
 from pydantic import TypeAdapter
@@ -119,7 +120,7 @@ def migrations() -> list[str]:
     """The migrations that made the tables. Raises BackupError unless they are all of this version's."""
     loader = MigrationLoader(connection)
     if loader.disk_migrations.keys() - loader.applied_migrations.keys():
-        raise BackupError("The database lacks tables of this version. Run: python manage.py migrate")
+        raise BackupError(f"The database lacks tables of this version. Run: {settings.COMMAND} migrate")
     return sorted(map(".".join, loader.graph.nodes))
 
 

@@ -105,7 +105,7 @@ def _plain(value: Any) -> Any:
 
 
 ROW_GROUP: Final = 5000  # rows in a row group, which is in memory as a whole
-PARQUET_MISSING: Final = "Parquet needs pyarrow: .venv/bin/pip install -r requirements-parquet.txt"
+PARQUET_MISSING: Final = "Parquet needs pyarrow: make parquet, or pip install likert-arena[parquet]"
 
 
 def has_parquet() -> bool:

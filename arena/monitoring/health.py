@@ -62,7 +62,7 @@ def _missing() -> Iterator[str]:
     if not database_answers():
         yield "The database does not answer."
     elif not _is_migrated():
-        yield "Migrations are missing: run manage.py migrate."
+        yield f"Migrations are missing: run {settings.COMMAND} migrate."
     workers = _workers()
     if not workers.broker:
         yield "The broker does not answer."

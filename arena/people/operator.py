@@ -3,6 +3,7 @@
 import secrets
 from typing import Final
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import transaction
 
@@ -14,7 +15,7 @@ OPERATOR: Final = "operator"
 def how_to_sign_in() -> str:
     """Return how somebody signs in as an operator, with a new account where there is none."""
     if get_user_model().objects.filter(is_superuser=True, is_active=True).exists():
-        return "Sign in with your operator account; if its password is lost, run: make operator"
+        return f"Sign in with your operator account; if its password is lost, run: {settings.MAKE} operator"
     return sign_in_lines(renew_operator())
 
 
@@ -31,6 +32,5 @@ def renew_operator() -> str:
 
 
 def sign_in_lines(password: str) -> str:
-    return (
-        f"Sign in as {OPERATOR} with the password {password} (shown this once; make operator makes a new one)"
-    )
+    again = f"{settings.MAKE} operator makes a new one"
+    return f"Sign in as {OPERATOR} with the password {password} (shown this once; {again})"

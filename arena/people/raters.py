@@ -5,6 +5,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
@@ -204,7 +205,8 @@ class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
             required=False,
             label="Rater",
             empty_label="Yourself",
-            help_text="A judge or yourself. For somebody else, run python manage.py api_token on the server.",
+            help_text="A judge or yourself. "
+            f"For somebody else, run {settings.COMMAND} api_token on the server.",
         )
 
     def clean(self) -> dict[str, Any]:

@@ -103,8 +103,8 @@ def check_tables(databases: Iterable[str] | None = None, **_: Any) -> list[Check
     return [
         Error(
             "The database was made by an earlier version and lacks some of the tables that this one expects.",
-            hint=f"Run manage.py migrate of the commit {SEVERAL_MIGRATIONS}, then that of this version. "
-            "Or name an empty database in DATABASE_URL, or another folder in VAR_DIR.",
+            hint=f"Run {settings.COMMAND} migrate of the commit {SEVERAL_MIGRATIONS}, then that of this "
+            "version. Or name an empty database in DATABASE_URL, or another folder in VAR_DIR.",
             id="arena.E007",
         )
         for alias in databases or ()

@@ -71,7 +71,7 @@ def database_trouble(arguments: Sequence[str]) -> Iterator[None]:
             sys.stderr.write(f"The database has no room ({reason}). Free some, then run the command again.\n")
             sys.exit(UNUSABLE)
         sys.stderr.write(
-            f"The database cannot be used ({reason}). Look at DATABASE_URL; python manage.py migrate makes "
+            f"The database cannot be used ({reason}). Look at DATABASE_URL; {settings.COMMAND} migrate makes "
             "missing tables.\n"
         )
         sys.exit(UNUSABLE)

@@ -31,7 +31,8 @@ def collect_static() -> None:
 
 def _static_fingerprint() -> str:
     """A digest of the path, size and time of every static file, and of how they are stored."""
-    digest = hashlib.sha256(repr(settings.STORAGES["staticfiles"]).encode())
+    # The version as well: all files of an installed package may have one time.
+    digest = hashlib.sha256(repr((settings.VERSION, settings.STORAGES["staticfiles"])).encode())
     for finder in get_finders():
         for path, storage in finder.list([]):
             file = Path(storage.path(path)).stat()

@@ -8,6 +8,7 @@ from typing import Any, Final
 from zlib import crc32
 
 from django import forms
+from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db.models import BooleanField, Field, FloatField, IntegerField, JSONField, TextField
 from django.forms.models import model_to_dict
@@ -263,8 +264,8 @@ class NamingForm(SettingForm):
 
 HOW_TO_GET_FEATURES: Final = (
     "Disagreement needs features of the answers, and there are none yet. Import them, have the model's "
-    "endpoint tell them, or compute them with a model on this machine: manage.py import_data, traces or "
-    "local_features (docs/self-evaluation.md)."
+    "endpoint tell them, or compute them with a model on this machine: "
+    f"{settings.COMMAND} import_data, traces or local_features (docs/self-evaluation.md)."
 )
 
 

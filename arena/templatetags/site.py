@@ -22,6 +22,12 @@ def arena_version() -> str:
     return str(settings.VERSION)
 
 
+@register.simple_tag
+def command() -> str:
+    """How a command of this arena begins."""
+    return str(settings.COMMAND)
+
+
 @register.filter
 def in_bold(names: Sequence[str], most: int) -> SafeString:
     """The first names, "a, b and c"; without "and" where there are more."""

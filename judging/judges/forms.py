@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from django import forms
+from django.conf import settings
 from django.db import transaction
 from django.forms import BoundField
 
@@ -81,7 +82,7 @@ class AskedForm(forms.ModelForm, Generic[Asks]):  # type: ignore[type-arg]
         max_length=100,
         required=False,
         help_text="The environment variable that holds the key, never the key itself. Set it when you start "
-        "the arena: OPENAI_API_KEY=… make run. Leave empty if the endpoint needs no key.",
+        f"the arena: OPENAI_API_KEY=… {settings.MAKE} run. Leave empty if the endpoint needs no key.",
         error_messages={
             "invalid": "Enter the name of an environment variable (letters, digits, underscores)."
         },

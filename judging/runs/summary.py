@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
+from django.conf import settings
+
 from judging.endpoints.costs import in_words
 
 REASONS: Final = {
@@ -88,7 +90,7 @@ def whats_next(run: JsonObject) -> str:
     if run["state"] != "paused":
         return ""
     raised = " --budget AMOUNT" if run["budget"] is not None else ""
-    return f"Continue with: python manage.py judge --resume {run['id']}{raised}"
+    return f"Continue with: {settings.COMMAND} judge --resume {run['id']}{raised}"
 
 
 def is_well(run: JsonObject) -> bool:

@@ -3,6 +3,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.db.models import Avg, Count, F, Max, Q, Sum
 from django.forms import BoundField
@@ -73,7 +74,7 @@ class RunForm(forms.Form):
         label="Who asks",
         choices=[("", "This arena"), ("elsewhere", "Judge workers on other machines")],
         required=False,
-        help_text="Start them with python manage.py judge_worker --judge SLUG --arena-url URL.",
+        help_text=f"Start them with {settings.COMMAND} judge_worker --judge SLUG --arena-url URL.",
     )
 
     MAIN: Final = ("study", "judge", "limit", "budget")

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from arena.models import Study
+from leaderboard.anchoring.ranking import AnchoringData, AnchoringError
 from leaderboard.anchoring.settings import parse_for_anchoring
 from leaderboard.snapshots.canonical import Table, canonical
 from leaderboard.snapshots.declarations import OnDemand
 from leaderboard.snapshots.reading import Opinions, opinions
 from leaderboard.snapshots.settings import Scope, Setting
-from leaderboard.stats.anchored import anchor_pairs
-from leaderboard.stats.anchored_pairs import RatedPairs, rated_pairs
-from leaderboard.stats.anchored_result import Anchored, anchored_cautions
+from leaderboard.stats.anchored_pairs import rated_pairs
 from leaderboard.stats.checks import StatsError
-from leaderboard.stats.ranking_method import METHODOLOGY, Method
+from leaderboard.stats.ranking_method import Method
 
 
 def anchored_table(study: Study, opinions: Opinions, setting: Setting, method: Method) -> Table:
@@ -29,55 +27,6 @@ def anchored_table(study: Study, opinions: Opinions, setting: Setting, method: M
     except StatsError as error:
         content = {"nothing": str(error)}
     return Table("anchored", setting.raters, canonical(content))
-
-
-class AnchoringError(StatsError):
-    """People and judges cannot be told apart; the message is for the operator."""
-
-
-@dataclass(frozen=True, eq=False)
-class AnchoringData:
-    """Pairs of ``source`` rated by people and by ``judges``."""
-
-    source: str
-    judges: tuple[str, ...]
-    names: tuple[str, ...]
-    pairs: RatedPairs
-    ties: bool
-    simulated: bool = False
-    notes: tuple[str, ...] = ()
-    """Warnings about who counts as a person."""
-
-    def ranking(self, interval: float) -> AnchoredRanking:
-        """The ranking with intervals of this level in percent. Raises StatsError."""
-        return AnchoredRanking(self, anchor_pairs(self.pairs, interval=interval))
-
-
-@dataclass(frozen=True, eq=False)
-class AnchoredRanking:
-    data: AnchoringData
-    found: Anchored
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return (*self.data.notes, *anchored_cautions(self.found, self.data.names))
-
-    def as_dict(self) -> dict[str, Any]:
-        data, values = self.data, self.found.as_dict(self.data.names)
-        return {
-            "method": "anchored",
-            "source": data.source,
-            "judges": list(data.judges),
-            "simulated": data.simulated,
-            "parameters": {
-                "ties": "on" if data.ties else "off",
-                **values.pop("parameters"),
-                "methodology": METHODOLOGY,
-            },
-            "comparisons_left_out": data.pairs.left_out,
-            **values,
-            "warnings": list(self.warnings),
-        }
 
 
 def data_of_study(study: Study, judges: Sequence[str], *, ties: bool) -> AnchoringData:

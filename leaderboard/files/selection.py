@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.conf import settings
 from django.db.models import Q
 
 from arena.data import export
@@ -23,7 +24,9 @@ class ExportError(Exception):
 
 
 def no_scores(study: Study) -> str:
-    return f'The study "{study.slug}" has no scores yet. Compute them: python manage.py refresh {study.slug}'
+    return (
+        f'The study "{study.slug}" has no scores yet. Compute them: {settings.COMMAND} refresh {study.slug}'
+    )
 
 
 EVERYBODY: Final = "all"

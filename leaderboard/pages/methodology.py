@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
@@ -32,7 +33,8 @@ def methodology(request: HttpRequest) -> HttpResponse:
 @cache
 def _methodology() -> dict[str, Any]:
     """The document as sections, read once: it changes with an upgrade alone."""
-    first, *sections = (settings.BASE_DIR / "docs" / "methodology.md").read_text().split("\n## ")
+    packed, written = Path(__file__).with_suffix(".md"), settings.BASE_DIR / "docs" / "methodology.md"
+    first, *sections = (packed if packed.exists() else written).read_text().split("\n## ")
     guide, *details = [_section(each) for each in sections if not each.startswith(_FOR_DEVELOPERS)]
     groups: dict[str, list[tuple[str, SafeString]]] = {}
     group = ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlencode
+from zlib import crc32
 
 from django.conf import settings
 from django.db.models import Subquery
@@ -266,9 +267,10 @@ def _etag(request: HttpRequest, mark: Mark | None, behind: int) -> str:
 @cache
 def _build() -> int:
     """A number that changes with an upgrade."""
-    folders = (settings.BASE_DIR / name for name in ("templates", "static", "leaderboard", "arena"))
+    folders = (settings.BASE_DIR / name for name in ("leaderboard", "arena"))
     files = (path for folder in folders for path in folder.rglob("*.*") if path.suffix != ".pyc")
-    return max(path.stat().st_mtime_ns for path in files)
+    # All files of an installed package may have one time.
+    return max(path.stat().st_mtime_ns for path in files) + crc32(settings.VERSION.encode())
 
 
 @require_safe

@@ -4,6 +4,7 @@ import hashlib
 import io
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -109,7 +110,7 @@ def _check_newest(study: Study) -> None:
         came = f"{counted(added, 'rating')} came in" if added > 0 else "something else in the study changed"
         why = f"The scores are older than the data: {came} since."
     raise ReleaseError(
-        f"{why} New ones are being computed; try again in a moment. On the command line: python manage.py "
+        f"{why} New ones are being computed; try again in a moment. On the command line: {settings.COMMAND} "
         f"refresh {study.slug}. If ratings keep coming, pause the study first."
     )
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from arena.texts.model_names import looks_like_model
-from leaderboard.anchoring.content import AnchoredRanking, AnchoringData, AnchoringError
+from leaderboard.anchoring.ranking import AnchoredRanking, AnchoringData, AnchoringError
 from leaderboard.pages.aligned_text import aligned, counted, printable
 from leaderboard.stats.anchored_pairs import rated_pairs
 from leaderboard.stats.anchored_result import Anchored, Points
@@ -71,21 +71,34 @@ _NOTE = (
 
 
 def anchored_table(ranking: AnchoredRanking) -> str:
-    found, names = ranking.found, ranking.data.names
-    groups = int(found.component.max()) + 1
-    rank, best_rank = found.ranks()
-    lines = [_heading(ranking)]
+    groups = int(ranking.found.component.max()) + 1
+    lines = [anchored_line(ranking)]
     for group in range(groups):
         lines.append(f"\nGroup {group + 1} of {groups}" if groups > 1 else "")
-        rows = [
-            (str(rank[i]), str(best_rank[i]), printable(names[i]), *_cells(found, i))
-            for i in found.order(names)
-            if found.component[i] == group
-        ]
-        lines.extend(aligned([_header(found), *rows], left=_LEFT))
-    lines.append(f"\n{_NOTE}")
-    lines.extend(f"\nWarning: {printable(warning)}" for warning in ranking.warnings)
+        lines.extend(aligned([_header(ranking.found), *_rows(ranking, group)], left=_LEFT))
+    lines.extend(f"\n{note}" for note in anchored_notes(ranking))
     return "\n".join(lines)
+
+
+def anchored_notes(ranking: AnchoredRanking) -> list[str]:
+    """What is said below the table."""
+    return [_NOTE, *(f"Warning: {printable(warning)}" for warning in ranking.warnings)]
+
+
+def anchored_rows(ranking: AnchoredRanking) -> list[Sequence[str]]:
+    """The cells of the table under their headings, models of one group after those of another."""
+    groups = range(int(ranking.found.component.max()) + 1)
+    return [_header(ranking.found), *(row for group in groups for row in _rows(ranking, group))]
+
+
+def _rows(ranking: AnchoredRanking, group: int) -> list[Sequence[str]]:
+    found, names = ranking.found, ranking.data.names
+    rank, best_rank = found.ranks()
+    return [
+        (str(rank[i]), str(best_rank[i]), printable(names[i]), *_cells(found, i))
+        for i in found.order(names)
+        if found.component[i] == group
+    ]
 
 
 def _header(found: Anchored) -> tuple[str, ...]:
@@ -109,7 +122,8 @@ def _rating(estimate: Points, i: int, style: str = ".0f") -> str:
     return f"{value} ({estimate.low[i]:{style}} to {estimate.high[i]:{style}})"
 
 
-def _heading(ranking: AnchoredRanking) -> str:
+def anchored_line(ranking: AnchoredRanking) -> str:
+    """What is ranked by whom, and what the judge is worth."""
     data, found, counts = ranking.data, ranking.found, ranking.found.counts
     note = " Some ratings are simulated." if data.simulated else ""
     rated, judged = (

@@ -12,15 +12,26 @@ def plan_json(plan: "Plan", names: Sequence[str]) -> str:
 
 
 def plan_table(plan: "Plan", names: Sequence[str]) -> str:
+    ground, *warnings = plan_notes(plan, names)
+    lines = [plan.sentence(names), "", *aligned(plan_rows(plan), ())]
+    lines += ["", ground, *(f"\n{warning}" for warning in warnings)]
+    return "\n".join(printable(line) if line else line for text in lines for line in text.split("\n"))
+
+
+def plan_rows(plan: "Plan") -> list[Sequence[str]]:
+    """What each number of raters of a pair needs, under headings."""
     more = plan.evidence is not None
     prompts = ["more prompts", "in all"] if more else ["prompts"]
-    rows = [("raters per pair", *prompts, "half-width, points")]
+    rows: list[Sequence[str]] = [("raters per pair", *prompts, "half-width, points")]
     for need in plan.needs:
         prompts = [str(need.more), str(need.prompts)] if more else [str(need.prompts)]
         rows.append((str(need.raters), *prompts, f"{need.half_width:.1f}"))
-    lines = [plan.sentence(names), "", *aligned(rows, ())]
-    lines += ["", _ground(plan, names), *(f"\nWarning: {warning}" for warning in plan.warnings())]
-    return "\n".join(printable(line) if line else line for text in lines for line in text.split("\n"))
+    return rows
+
+
+def plan_notes(plan: "Plan", names: Sequence[str]) -> list[str]:
+    """What the plan rests on, and warnings."""
+    return [_ground(plan, names), *(f"Warning: {warning}" for warning in plan.warnings())]
 
 
 def _ground(plan: "Plan", names: Sequence[str]) -> str:

@@ -46,10 +46,14 @@ def side_by_side(ratings: Ratings, names: Sequence[str], method: Method) -> dict
 
 
 def as_json(compared: Mapping[str, Standings], about: Mapping[str, Any]) -> str:
+    return json.dumps({**about, **compared_values(compared)}, indent=2, allow_nan=False)
+
+
+def compared_values(compared: Mapping[str, Standings]) -> dict[str, Any]:
+    """The standings of every method, and how far each agrees with ORDER, as plain values."""
     methods = {label: standings.as_dict() for label, standings in compared.items()}
     agreement = {label: rounded(tau) for label, tau in agreement_with_first(compared).items()}
-    values = {**about, "agreement": {"with": ORDER, "kendall": agreement}, "methods": methods}
-    return json.dumps(values, indent=2, allow_nan=False)
+    return {"agreement": {"with": ORDER, "kendall": agreement}, "methods": methods}
 
 
 def agreement_with_first(compared: Mapping[str, Standings]) -> dict[str, float]:
@@ -68,26 +72,44 @@ def agreement_with_first(compared: Mapping[str, Standings]) -> dict[str, float]:
 
 
 def as_table(compared: Mapping[str, Standings], about: About | None = None) -> str:
-    described = _described(compared, about.not_used if about else {})
+    described = compared_line(compared, about.not_used if about else {})
     lines = [*([about.line()] if about else []), described, "", *_table(compared, _places)]
     used = compared[ORDER].parameters
     if any(row.low is not None for each in compared.values() for row in each.standings):
         lines += [f"\n{interval_line(used)}; seed {used['seed']}.\n", *_table(compared, _intervals)]
-    lines.append(f"\n{_agreement(compared)}")
-    for label, standings in compared.items():
-        told = findings(standings.details, used["interval"])
-        lines.extend(f"\n{label}: {printable(found)}" for found in told)
-    lines.extend(f"\nWarning: {printable(warning)}" for warning in _warnings(compared))
+    lines.extend(f"\n{note}" for note in compared_notes(compared))
     return "\n".join(lines)
 
 
-def _table(compared: Mapping[str, Standings], cells: Callable[[Standings], Mapping[str, str]]) -> list[str]:
+def compared_notes(compared: Mapping[str, Standings]) -> list[str]:
+    """What is said below the tables."""
+    level = compared[ORDER].parameters["interval"]
+    found = (
+        f"{label}: {printable(each)}"
+        for label, standings in compared.items()
+        for each in findings(standings.details, level)
+    )
+    return [_agreement(compared), *found, *(f"Warning: {printable(each)}" for each in _warnings(compared))]
+
+
+def compared_rows(compared: Mapping[str, Standings]) -> list[Sequence[str]]:
+    """Rank and score of every model by every method, under their headings."""
+    return _rows(compared, _places)
+
+
+def _rows(
+    compared: Mapping[str, Standings], cells: Callable[[Standings], Mapping[str, str]]
+) -> list[Sequence[str]]:
     placed = [cells(standings) for standings in compared.values()]
-    rows = [
+    rows = (
         (printable(row.contestant), *(own[row.contestant] for own in placed))
         for row in compared[ORDER].standings
-    ]
-    return aligned([("model", *compared), *rows], {"model"})
+    )
+    return [("model", *compared), *rows]
+
+
+def _table(compared: Mapping[str, Standings], cells: Callable[[Standings], Mapping[str, str]]) -> list[str]:
+    return aligned(_rows(compared, cells), {"model"})
 
 
 def _warnings(compared: Mapping[str, Standings]) -> list[str]:
@@ -101,7 +123,8 @@ def _warnings(compared: Mapping[str, Standings]) -> list[str]:
     ]
 
 
-def _described(compared: Mapping[str, Standings], not_used: Mapping[str, int]) -> str:
+def compared_line(compared: Mapping[str, Standings], not_used: Mapping[str, int]) -> str:
+    """What is counted, and how to read the tables."""
     first, elo = compared[ORDER], compared["Elo"].parameters
     others = ", ".join(
         f"{label}: {counted(each.left_out, 'ties')} left out"

@@ -1,7 +1,7 @@
 """Standings of a vote file or a study as text and JSON."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -72,23 +72,33 @@ def standings_json(standings: Standings, about: About | None = None) -> str:
 def standings_table(standings: Standings, about: About | None = None) -> str:
     groups = len(standings.components)
     sure = standings.groups is not None
-    interval = f"{standings.parameters['interval']:g}% interval" if sure else "interval"
-    header, left = _header(interval, sure), {"model", "groups", interval}
+    header = _header(standings)
+    left = {"model", "groups", header[4 if sure else 3]}
     lines = [*([about.line()] if about else []), method_line(standings, about.not_used if about else {})]
     for number in range(groups):
-        rows = [row for row in standings.standings if row.component == number]
         lines.append(f"\nGroup {number + 1} of {groups}" if groups > 1 else "")
-        ranks = ranks_written((row.component, row.rank) for row in rows)
-        lines.extend(
-            aligned([header, *(_cells(*each, sure) for each in zip(ranks, rows, strict=True))], left)
-        )
-    notes = [rank_note(standings)] if sure else []
-    lines.extend(
-        f"\n{printable(note)}"
-        for note in (*notes, *findings(standings.details, standings.parameters["interval"]))
-    )
-    lines.extend(f"\nWarning: {printable(warning)}" for warning in standings.warnings)
+        lines.extend(aligned([header, *_rows(standings, number)], left))
+    lines.extend(f"\n{note}" for note in standings_notes(standings))
     return "\n".join(lines)
+
+
+def standings_notes(standings: Standings) -> list[str]:
+    """What is said below the table."""
+    found = findings(standings.details, standings.parameters["interval"])
+    notes = [rank_note(standings)] if standings.groups is not None else []
+    return list(map(printable, (*notes, *found, *(f"Warning: {each}" for each in standings.warnings))))
+
+
+def standings_rows(standings: Standings) -> list[Sequence[str]]:
+    """The cells of the table under their headings, models of one group after those of another."""
+    groups = range(len(standings.components))
+    return [_header(standings), *(row for number in groups for row in _rows(standings, number))]
+
+
+def _rows(standings: Standings, group: int) -> list[Sequence[str]]:
+    rows = [row for row in standings.standings if row.component == group]
+    ranks = ranks_written((row.component, row.rank) for row in rows)
+    return [_cells(*each, standings.groups is not None) for each in zip(ranks, rows, strict=True)]
 
 
 def method_line(standings: Standings, not_used: Mapping[str, int]) -> str:
@@ -124,7 +134,9 @@ def _intervals(standings: Standings) -> str:
     return f"Score: {rating}. {interval_line(used)}{draws}; seed {used['seed']}."
 
 
-def _header(interval: str, sure: bool) -> tuple[str, ...]:
+def _header(standings: Standings) -> tuple[str, ...]:
+    sure = standings.groups is not None
+    interval = f"{standings.parameters['interval']:g}% interval" if sure else "interval"
     certainty = _CERTAINTY if sure else ()
     return ("rank", *certainty[:1], "model", "score", interval, *certainty[1:], *_COUNTS)
 

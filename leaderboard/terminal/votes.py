@@ -125,27 +125,30 @@ def rank_votes(votes: Votes, method: Method) -> Standings:
     return rank_ratings(votes.ratings(), votes.names, method)
 
 
-def read_votes(path: str | Path, *, adjust: Sequence[str] = (), sheet: str = "", header: str = "") -> Votes:
+def read_votes(
+    path: str | Path | InputFile, *, adjust: Sequence[str] = (), sheet: str = "", header: str = ""
+) -> Votes:
     """Read a vote file. Raises VoteFileError naming file and line or row.
 
     ``adjust`` names the covariates to read; "raters" among them needs no columns. ``sheet`` and ``header``
     choose the sheet of a workbook and the rows that name columns.
     """
     covariates = tuple(name for name in adjust if name != RATER_EFFECTS)
+    name = path.name if isinstance(path, InputFile) else path
     found = Sources()  # which keeps what is unpacked of an archive
     try:
-        files = files_at(Path(path), found)
+        files = files_at(path if isinstance(path, InputFile) else Path(path), found)
         for problem in found.problems:
             raise VoteFileError(problem.reason)
         for file in files:
             file.sheet, file.header = sheet, header
         return _parse(files, covariates)
     except OSError as error:
-        raise VoteFileError(f"{path}: cannot be read ({error.strerror or error})") from error
+        raise VoteFileError(f"{name}: cannot be read ({error.strerror or error})") from error
     except BrokenFileError as error:
-        raise VoteFileError(f"{path}: {_wrong(error.problem)}") from error
+        raise VoteFileError(f"{name}: {_wrong(error.problem)}") from error
     except VoteFileError as error:
-        raise VoteFileError(f"{path}: {error}") from error
+        raise VoteFileError(f"{name}: {error}") from error
 
 
 def _parse(files: list[InputFile], covariates: tuple[str, ...]) -> Votes:

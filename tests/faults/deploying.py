@@ -355,8 +355,8 @@ def _new_version(machine: Machine) -> Visitor:
     """Publish a version to upgrade to; whoever looks meanwhile."""
     commit = (
         "git clone --quiet /srv/source.git /srv/next && cd /srv/next"
-        ' && sed -i \'0,/^version = "\\(.*\\)"/s//version = "\\1'
-        f"{UPGRADED}\"/' pyproject.toml"
+        ' && sed -i \'0,/^__version__ = "\\(.*\\)"/s//__version__ = "\\1'
+        f"{UPGRADED}\"/' arena/__init__.py"
         " && git -c user.name=drill -c user.email=drill@localhost commit --quiet -am upgrade"
         " && git push --quiet origin HEAD"
     )

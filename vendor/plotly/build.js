@@ -1,9 +1,9 @@
-// Writes static/vendor/plotly: the bundle, and the licences of everything in it.
+// Writes arena/static/vendor/plotly: the bundle, and the licences of everything in it.
 const fs = require("node:fs");
 const path = require("node:path");
 const esbuild = require("esbuild");
 
-const FOLDER = path.join(__dirname, "../../static/vendor/plotly");
+const FOLDER = path.join(__dirname, "../../arena/static/vendor/plotly");
 const { version } = require("plotly.js/package.json");
 
 const { metafile, outputFiles } = esbuild.buildSync({

@@ -36,7 +36,7 @@ def max_bytes() -> int:
 def too_much() -> str:
     return (
         f"You can upload at most {settings.IMPORT_MAX_MB} MB at a time. "
-        "Send larger files gzipped or in parts, or run: python manage.py import_data STUDY PATH"
+        f"Send larger files gzipped or in parts, or run: {settings.COMMAND} import_data STUDY PATH"
     )
 
 

@@ -20,7 +20,7 @@ class Command(ArenaCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if settings.EMBEDDED_WORKER:
             raise CommandError(
-                "The broker is in memory, so manage.py serve does this work. "
+                f"The broker is in memory, so {settings.COMMAND} serve does this work. "
                 "Set BROKER_URL to a Redis server to run workers."
             )
         queues = dict.fromkeys(name.strip() for name in options["queues"].split(","))

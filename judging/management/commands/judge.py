@@ -151,7 +151,8 @@ def _change(run: int, verb: str) -> dict[str, Any]:
 def away(error: ArenaUnreachableError) -> CommandError:
     """What to do where no arena answers."""
     return CommandError(
-        f"{error}. Start it with make run, or put PORT=8001 or ARENA_URL=http://host:port before the command."
+        f"{error}. Start it with {settings.MAKE} run, or put PORT=8001 or ARENA_URL=http://host:port "
+        "before the command."
     )
 
 

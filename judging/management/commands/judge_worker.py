@@ -86,7 +86,7 @@ def check_options(options: dict[str, Any]) -> None:
     if not settings.ARENA_TOKEN:
         raise CommandError(
             "ARENA_TOKEN, the judge's token, is not set. Create one where the arena runs: "
-            f"python manage.py api_token {options['judge']} --label WHERE."
+            f"{settings.COMMAND} api_token {options['judge']} --label WHERE."
         )
     try:
         check_sendable("ARENA_TOKEN", settings.ARENA_TOKEN)

@@ -16,7 +16,10 @@ import numpy as np
 from arena.texts.dialogue import Message
 from leaderboard.stats.checks import FloatArray
 
-MISSING: Final = "Features of a local model need torch and transformers. Install them with make local."
+MISSING: Final = (
+    "Features of a local model need torch and transformers. Install them with make local, or with "
+    "pip install likert-arena[local]."
+)
 AT_ONCE: Final = 2**25
 """Logits of which distributions are computed at once: 128 MB of each of a few arrays."""
 

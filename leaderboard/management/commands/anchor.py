@@ -6,7 +6,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from arena.management.command import ArenaCommand
-from leaderboard.anchoring.content import AnchoringData, AnchoringError, data_of_study
+from leaderboard.anchoring.content import data_of_study
+from leaderboard.anchoring.ranking import AnchoringData, AnchoringError
 from leaderboard.stats.checks import StatsError, check_level
 from leaderboard.terminal.anchoring import anchored_table, data_of_votes
 from leaderboard.terminal.options import (

@@ -2,6 +2,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 
 from arena.audit.recording import Kind, record
@@ -43,4 +44,4 @@ class Command(ArenaCommand):
         if not output.streams(out):
             size = out.stat().st_size / 1e6
             self.stdout.write(f"{out}: {size:.1f} MB, data of watermark {snapshot.watermark}.")
-            self.stdout.write(f"To compute it again: python manage.py recompute {out}")
+            self.stdout.write(f"To compute it again: {settings.COMMAND} recompute {out}")

@@ -10,7 +10,7 @@ from django.template import Context, Template
 
 from arena.pages.scripts import ModuleStorage, imported_by
 
-STATIC = Path(settings.BASE_DIR) / "static"
+STATIC = Path(settings.BASE_DIR) / "arena" / "static"
 SCRIPTS = sorted(str(path.relative_to(STATIC)) for path in STATIC.rglob("*.js") if "vendor" not in path.parts)
 IMPORT = re.compile(r'^import .*?"(.+)";$', re.MULTILINE)
 
@@ -51,7 +51,7 @@ def test_a_page_names_all_that_its_script_imports() -> None:
 
 
 def test_pages_name_scripts_that_there_are() -> None:
-    templates = (Path(settings.BASE_DIR) / "templates").rglob("*.html")
+    templates = (Path(settings.BASE_DIR) / "arena" / "templates").rglob("*.html")
     named = {name for path in templates for name in re.findall(r'{% script "(.+?)" %}', path.read_text())}
     imported = {each for name in named for each in imported_by(name)}
     assert named | imported == {*SCRIPTS}

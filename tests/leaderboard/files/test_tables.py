@@ -331,7 +331,7 @@ class TestCommand:
         assert run("small", "--what", "raters", "--format", "parquet")[:4] == b"PAR1"
         monkeypatch.setattr(writing, "has_parquet", lambda: False)
         answer = refusal(run, "small", "--what", "raters", "--format", "parquet")
-        assert answer == "Parquet needs pyarrow: .venv/bin/pip install -r requirements-parquet.txt"
+        assert answer == "Parquet needs pyarrow: make parquet, or pip install likert-arena[parquet]"
 
     def test_a_reader_that_leaves_is_no_error(self):
         printing = subprocess.Popen(

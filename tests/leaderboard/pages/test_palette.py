@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from django.conf import settings
 
-PALETTE = settings.BASE_DIR / "static" / "palette.css"
+PALETTE = settings.BASE_DIR / "arena" / "static" / "palette.css"
 _TOKEN = re.compile(r"(--[\w-]+):\s*(#[0-9a-f]{6});")
 
 

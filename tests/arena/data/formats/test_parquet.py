@@ -151,7 +151,7 @@ def test_a_small_file_that_unpacks_without_end_is_not_read(
 def test_without_pyarrow_a_sentence_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = table_file(tmp_path, PROMPTS)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    reason = "Parquet needs pyarrow: .venv/bin/pip install -r requirements-parquet.txt"
+    reason = "Parquet needs pyarrow: make parquet, or pip install likert-arena[parquet]"
     assert problems(path) == [(0, "", reason)]
 
 
