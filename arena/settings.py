@@ -39,10 +39,10 @@ if PRODUCTION:
     require_in_production("SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL", "BROKER_URL")
 
 VERSION = __version__
-# How commands begin, in sentences that name one: the installed program names itself.
-COMMAND = env.str("ARENA_COMMAND", "") or "python manage.py"
-MAKE = env.str("ARENA_COMMAND", "") or "make"  # for the few that are targets of make
-VAR_DIR = Path(env.str("VAR_DIR", "") or BASE_DIR / "var").absolute()
+# Set by the installed program. Sentences that name a command say how it begins.
+ARENA_HOME = env.str("ARENA_HOME", "")
+COMMAND, MAKE = ("likert-arena", "likert-arena") if ARENA_HOME else ("python manage.py", "make")
+VAR_DIR = Path(env.str("VAR_DIR", "") or ARENA_HOME or BASE_DIR / "var").absolute()
 DEBUG = env.bool("DEBUG", False)
 SECRET_KEY = env.str("SECRET_KEY", "") or local_secret_key(VAR_DIR)
 HOST = env.str("HOST", "") or "127.0.0.1"

@@ -84,8 +84,7 @@ def overview() -> str:
 
 def prepare_environment(arguments: Sequence[str]) -> None:
     """Have the settings read the arena of ARENA_HOME."""
-    os.environ.setdefault("VAR_DIR", str(arena_home()))
-    os.environ["ARENA_COMMAND"] = PROGRAM
+    os.environ["ARENA_HOME"] = str(arena_home())
     if arguments[0] in GROUPS[OF_FILES] and "--study" not in arguments:
         os.environ.setdefault("SECRET_KEY", secrets.token_urlsafe(50))  # which is kept for an arena alone
 
@@ -99,11 +98,12 @@ def run(arguments: Sequence[str]) -> None:
     parser.add_argument("--port", default=os.environ.get("PORT") or "8000", help="default: %(default)s")
     given = parser.parse_args(arguments)
     os.environ |= {"HOST": given.host, "PORT": given.port}
-    sys.stdout.write(f"Data: {os.environ['VAR_DIR']}\n")
+    folder = Path(os.environ.get("VAR_DIR") or arena_home())
+    sys.stdout.write(f"Data: {folder}\n")
     sys.stdout.flush()
     try:
         require_free_port()
-        require_writable(Path(os.environ["VAR_DIR"]))
+        require_writable(folder)
     except BootstrapError as error:
         sys.exit(str(error))
     itself = [sys.executable, "-m", "likert_arena"]
