@@ -140,7 +140,8 @@ def _arrays(study: Study, player: Mapping[int, int]) -> kept.Arrays:
     completions = Completion.objects.rated().filter(prompt__study=study).order_by("pk")
     known = _known(completions.order_by().values("digest"))
     fields = ("pk", "prompt", "contestant", "is_current", "is_empty", "digest")
-    answers = list(completions.values_list(*fields, named=True).iterator(chunk_size=10_000))
+    rows = completions.values_list(*fields, named=True).iterator(chunk_size=10_000)
+    answers = [row for row in rows if row.prompt in prompt_number]  # a vote on a battle stores both together
     blank = (0, 0, 0, 0)
     reference_of, reference_sizes = _references(study)
     return {

@@ -156,6 +156,21 @@ def test_others_may_write_while_texts_are_measured(made, monkeypatch):
     assert len(found.references) == 5
 
 
+def test_an_answer_that_comes_with_its_prompt_while_texts_are_read_waits_for_the_next_time(made, monkeypatch):
+    read = text_sizes._prompts
+    before = len(texts(made.study).completion)
+
+    def meanwhile(study):
+        found = read(study)
+        factories.make_completion(prompt=factories.make_prompt(study=study), contestant=None)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(text_sizes, "_prompts", meanwhile)
+        assert len(texts(made.study).completion) == before
+    assert len(texts(made.study).completion) == before + 1
+
+
 def test_kept_sizes_are_read_again_and_a_change_is_seen(made, monkeypatch, settings, tmp_path):
     settings.VAR_DIR = tmp_path
     monkeypatch.setattr(text_sizes, "WORTH_KEEPING", 1)
