@@ -4,6 +4,7 @@
     python -m tests.faults deploy                                a bare machine, as docs/deploy.md says
     python -m tests.faults backup                                backups while raters answer; killed restores
     python -m tests.faults writing                               a model writes 500 answers; five kills
+    python -m tests.faults battling                              50 visitors battle; twenty kills
     python -m tests.faults disk                                  a disk that is full; needs root
     python -m tests.faults changing                              an endpoint with thirty behaviours
     python -m tests.faults holes                                 what somebody hostile tries
@@ -25,6 +26,7 @@ from typing import NamedTuple
 
 from tests.faults import attacking, deploying, full_disk, services
 from tests.faults.backing_up import backing_up
+from tests.faults.battling import battled
 from tests.faults.changing import changed
 from tests.faults.drill import Drill, Say
 from tests.faults.evidence import Line, in_a_folder, lines
@@ -59,6 +61,10 @@ def runs(name: str, given: argparse.Namespace) -> Columns:
     return {f"{name}, {protocol}": partial(drill, name, protocol, given) for protocol in protocols}
 
 
+def battles(given: argparse.Namespace) -> Columns:
+    return {f"battling, {name}": partial(battled, name, kills=given.kills) for name in SWEEP_SECONDS}
+
+
 def backups(given: argparse.Namespace) -> Columns:
     return {f"backup, {name}": partial(backing_up, name) for name in SWEEP_SECONDS}
 
@@ -72,6 +78,7 @@ CASES = {
         services.missing_here,
         lambda given: {"writing, embedded": written_embedded, "writing, production": written_production},
     ),
+    "battling": Case(services.missing_here, battles),
     "changing": Case(lambda: "", lambda given: {"changing": changed}),
     "holes": Case(lambda: "", lambda given: {"holes": holes}),
     "attack": Case(attacking.missing_here, lambda given: {"attack": attacking.attacking}),

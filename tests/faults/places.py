@@ -38,6 +38,8 @@ class Place(Arena):
     DEFAULTS: ClassVar[dict[str, str]] = {"LOG_LEVEL": "WARNING"}
     name: ClassVar[str]
     web_is_worker: ClassVar[bool] = False
+    calls = "judging_judgecall"
+    """The table of the calls that are counted where a process ends."""
 
     def prepare(self, pairs: int, model_url: str, timeout: float, protocol: str) -> None:
         """Make a study of so many pairs and a queued run over them, before anything is running."""
@@ -67,7 +69,7 @@ class Place(Arena):
 
     def in_flight(self, pid: int | None = None) -> int:
         """Calls in flight, of one process or of all."""
-        workers = self.query("SELECT worker FROM judging_judgecall WHERE state = 'in_flight'")
+        workers = self.query(f"SELECT worker FROM {self.calls} WHERE state = 'in_flight'")  # noqa: S608 - our own
         return sum(pid is None or f":{pid}:" in worker for (worker,) in workers)
 
     def run_state(self) -> str:

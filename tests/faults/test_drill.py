@@ -61,7 +61,7 @@ def test_an_unknown_case_is_refused() -> None:
         [sys.executable, "-m", "tests.faults", "moon"], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 2
-    there = "embedded, production, backup, disk, writing, changing, holes, attack, deploy"
+    there = "embedded, production, backup, disk, writing, battling, changing, holes, attack, deploy"
     assert f"there is no case moon; there are {there}" in done.stderr
 
 
