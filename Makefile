@@ -55,7 +55,7 @@ lint: _install-dev ## linters only: ruff, mypy, import-linter
 	@.venv/bin/python -m tests.run --lint-only
 faults: _install-dev ## the long drill: 2,000 judge calls under kills, restarts and outages, and more; half an hour to an hour
 	@.venv/bin/python -m tests.faults
-servers: _install-dev ## LiteLLM, llama.cpp and transformers serve judge and write 40 pairs each; installs 3 GB into var/servers
+servers: _install-dev ## LiteLLM, llama.cpp and transformers serve judge and write 40 pairs and play 4 battles each; installs 3 GB into var/servers
 	@.venv/bin/python -m tests.servers
 bench: _install-bench ## speed benchmarks, for a quiet machine
 	@.venv/bin/python -m pytest tests/benchmarks -s

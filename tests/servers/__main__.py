@@ -1,4 +1,4 @@
-"""Real servers of models judge and write: LiteLLM's proxy, llama.cpp and ``transformers serve``.
+"""Real servers of models judge, write and battle: LiteLLM's proxy, llama.cpp and ``transformers serve``.
 
     python -m tests.servers                          all three
     python -m tests.servers llama.cpp --pairs 10     a quick look at one
@@ -24,7 +24,8 @@ from tests.arena.process.processes import free_port
 from tests.faults.evidence import Line, in_a_folder
 from tests.faults.places import Embedded
 from tests.faults.report import plain
-from tests.judging.endpoints.server import ChatServer, counting
+from tests.judging.endpoints.server import Answer, ChatServer, Script, Streamed, counting
+from tests.servers import battles
 
 TINY: Final = Path(__file__).with_name("tiny.py")
 STARTING_SECONDS: Final = 180
@@ -132,7 +133,7 @@ def _asked(server: Server, environment: Path, pairs: int, folder: Path) -> list[
             written = [environment / "bin" / "python", TINY, server.form, path]
             subprocess.run(written, check=True)
         else:
-            behind = stack.enter_context(ChatServer(counting()))
+            behind = stack.enter_context(ChatServer(rating_or_streaming()))
             behind_it = {"model": "openai/loopback", "api_base": behind.url, "api_key": "none"}
             listed = {"model_list": [{"model_name": "tiny", "litellm_params": behind_it}]}
             path.write_text(json.dumps({**listed, "general_settings": {"master_key": KEY}}))
@@ -140,16 +141,30 @@ def _asked(server: Server, environment: Path, pairs: int, folder: Path) -> list[
         arena = Embedded(folder, SWEEP_SECONDS="1", TINY_API_KEY=KEY)
         stack.callback(arena.kill)
         model = server.model.format(path=path)
-        arena.run(SEED.format(pairs=pairs, url=url, **server._asdict() | {"model": model}))
+        seed = SEED + battles.SEED
+        known = server._asdict() | {"model": model, "system": battles.SYSTEM}
+        arena.run(seed.format(pairs=pairs, url=url, **known))
+        arena.manage("collectstatic", "--noinput", "-v0")
         arena.start()
         said = [
             arena.command("generate", "servers", "--contestant", "tiny", ARENA_URL=arena.url),
             arena.command("judge", "servers", "--judge", "tiny", ARENA_URL=arena.url),
         ]
-        lines = report(arena, pairs)
+        lines = report(arena, pairs) + battles.play(arena)
     if any(line.holds is False for line in lines):
         print(f"See {folder}.", *(each.stdout + each.stderr for each in said), sep="\n", file=sys.stderr)
     return lines
+
+
+def rating_or_streaming() -> Script:
+    """A model behind the proxy: in battles it streams sentences, else it rates."""
+    rates = counting()
+
+    def script(body: dict[str, Any]) -> Answer:
+        sentences = Streamed(pieces=["The sky ", "is blue. ", "It looks ", "red, too."])
+        return sentences if body.get("stream") else rates(body)
+
+    return script
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Writes a tiny language model: ``python tiny.py gguf|transformers PATH``, with the Python of a server.
 
 It looks at the last token alone. After anything but a digit it writes one from 1 to 8, after a digit it ends.
+Told "Write sentences." before all else, its template puts a colon last, after which it writes those.
 """
 
 import json
@@ -13,9 +14,24 @@ import numpy as np
 import numpy.typing as npt
 
 SIZE, INNER, HEADS, LAYERS, CONTEXT = 512, 64, 8, 1, 16_384
-TEMPLATE = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
+TEMPLATE = (
+    "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
+    "{% if messages[0]['content'] == 'Write sentences.' %}:{% endif %}"
+)
 BEGIN, END = "<s>", "</s>"
 LIKELY = 12.0  # logit
+SAYS = {
+    ":": ("The",),
+    "The": ("\u0120sky",),
+    "\u0120The": ("\u0120sky",),
+    "\u0120sky": ("\u0120is", "\u0120looks"),
+    "\u0120is": ("\u0120blue", "\u0120red"),
+    "\u0120looks": ("\u0120blue", "\u0120red"),
+    "\u0120blue": (".",),
+    "\u0120red": (".",),
+    ".": ("\u0120The", "\u0120The", END),
+}
+"""What may follow each token of a sentence; a word begins with the sign that stands for its space."""
 
 Array = npt.NDArray[np.float32]
 
@@ -29,7 +45,8 @@ def letters() -> list[str]:
 
 def vocabulary() -> list[str]:
     signs = letters()
-    return [*signs, BEGIN, END, signs[10] * 2]  # a list of merges may not be empty: two line feeds are one
+    # A list of merges may not be empty: two line feeds are one.
+    return [*signs, BEGIN, END, signs[10] * 2, *(word for word in SAYS if len(word) > 1)]
 
 
 def weights() -> dict[str, Array]:
@@ -41,6 +58,10 @@ def weights() -> dict[str, Array]:
     next_to[:, digits] = LIKELY + rng.normal(size=(len(words), len(digits)))
     next_to[digits] = 0
     next_to[np.ix_(digits, [words.index(END)])] = LIKELY * 2
+    for word, others in SAYS.items():
+        next_to[words.index(word)] = 0
+        for other in others:
+            next_to[words.index(word), words.index(other)] = LIKELY * 2 + np.log(others.count(other))
     embedded = np.eye(len(words), SIZE, dtype=np.float32)
     square, wide = np.zeros((SIZE, SIZE), np.float32), np.zeros((INNER, SIZE), np.float32)
     found = {"embed": embedded, "norm": np.ones(SIZE, np.float32)}
