@@ -32,6 +32,7 @@ def main() -> None:
             page = chromium.new_context(viewport=size, color_scheme=scheme).new_page()
             if suffix == "desk":
                 take_leaderboards(page, given.address)
+            take_battle(page, given.address, suffix)
             page.goto(f"{given.address}/account/sign-in/")
             page.fill("input[name=username]", given.username)
             page.fill("input[name=password]", given.password)
@@ -57,6 +58,21 @@ def take_leaderboards(page: Any, address: str) -> None:
     for name, place in places.items():
         page.goto(f"{address}/studies/{place}/")
         take(page, f"{name}-desk")
+
+
+def take_battle(page: Any, address: str, suffix: str) -> None:
+    """A battle of a visitor without an account, while both models answer and after the rating."""
+    page.goto(f"{address}/battle/demo/")
+    page.fill("#prompt", "Why is the sky blue? Explain it to a child of eight.")
+    page.check("#consent")
+    page.get_by_role("button", name="Begin the battle").click()
+    page.locator("[data-choices]:enabled").wait_for()
+    page.wait_for_timeout(1500)
+    page.screenshot(path=FOLDER / f"battle-{suffix}.png")
+    page.locator("#task[data-state=ready]").wait_for(timeout=90_000)
+    page.keyboard.press("2")
+    page.locator("#new-battle").wait_for()
+    take(page, f"battle-told-{suffix}")
 
 
 def take_rating(page: Any, address: str, suffix: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from arena.models import Comparison
+from arena.models import Comparison, Study
 from judging.models import Battle, BattleRules
 from tests import factories as make
 from tests.browser.watching import check_accessible
@@ -137,7 +137,14 @@ def test_a_vote_without_a_connection_is_sent_later(live_server: Any, page: Any, 
 def test_pages_of_battles_are_accessible(live_server: Any, page: Any, rules: BattleRules) -> None:
     open_page(page, live_server.url)
     check_accessible(page)
+    before = make.make_battle(rules=rules)
+    make.make_battle_call(battle=before)
     begin(page, live_server.url)
+    expect(page, "In the queue: place 2.")
+    check_accessible(page)
+    before.delete()
+    see(100)
+    expect(page, "You can rate now")
     check_accessible(page)
     see(1000, "ready")
     expect(page, "Which is better?")
@@ -147,6 +154,11 @@ def test_pages_of_battles_are_accessible(live_server: Any, page: Any, rules: Bat
     check_accessible(page)
     Battle.objects.update(state="void", void="hung")
     open_page(page, live_server.url)
+    expect(page, "An answer stopped coming")
+    check_accessible(page)
+    Study.objects.update(closed_at=timezone.now())
+    page.goto(f"{live_server.url}/battle/sky/?new=1")
+    expect(page, "This study has no battles now.")
     check_accessible(page)
 
 

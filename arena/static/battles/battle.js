@@ -261,7 +261,7 @@ const KEYS = {
   enter: () => {
     const isOurs = canVote() && !document.activeElement.closest("a, button, summary") && form.elements.neither.checked;
     if (isOurs) {
-      form.requestSubmit();
+      form.requestSubmit(form.querySelector("[formnovalidate]")); // a number is not needed then
     }
     return isOurs;
   },

@@ -425,7 +425,7 @@ def test_a_further_question_is_asked_of_both(client: Client, rules: BattleRules)
     assert battle.turns == ["Why is the sky blue?", "And red?"]
     answer(battle, "Dust.", "Sunset.")
     text = page(client)
-    assert text.index("Your question 1") < text.index("It scatters light") < text.index("Dust.")
+    assert text.index("Question 1 and") < text.index("It scatters light") < text.index("Dust.")
     refused = post(client, "more", battle=battle.public_id, prompt=" ", turn="2")
     assert refused.status_code == 422
     assert "Type a prompt" in refused.content.decode()
