@@ -24,6 +24,7 @@ class Request:
     temperature: float | None = None
     options: Mapping[str, Any] = field(default_factory=dict)  # further fields of the body
     logprobs: bool = False
+    schema: Mapping[str, Any] | None = None  # of the JSON that the reply is to be
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import httpx2
 
 from judging.endpoints import moderations, scoring
+from judging.endpoints.adapting import HABITS, adapted, next_ways, words_of
 from judging.endpoints.client import NoReplyError, Reply, Request, storable
 from judging.endpoints.completions import (
     FilteredError,
@@ -99,7 +100,24 @@ class OpenAIClient:
         self._base_url, self._api_key = base_url.rstrip("/"), api_key
 
     def ask(self, request: Request) -> Reply:
-        return self._asked(body_of(request), request.timeout, checked)
+        """Ask once; again in another way where the endpoint refuses this one."""
+        body, ways = body_of(request), HABITS.of(self._base_url, request.model)
+        while True:
+            sent = adapted(body, request.schema, ways)
+            try:
+                reply = self._asked(sent, request.timeout, checked)
+            except NoReplyError as error:
+                later = next_ways(error, sent, ways)
+                if later is None:
+                    raise
+                ways = later
+            else:
+                HABITS.learn(self._base_url, request.model, ways)
+                return reply
+
+    def habits(self, model: str) -> list[str]:
+        """What was found out about asking the model, in sentences."""
+        return words_of(HABITS.of(self._base_url, model))
 
     def stream(self, request: Request, take: Take, hung: float) -> Reply:
         """Like ``ask``, but ``take`` gets each piece of the answer as it comes; its StoppedError is raised.

@@ -14,6 +14,7 @@ from judging.endpoints.openai_client import OpenAIClient
 from judging.endpoints.reaching import RefusedAddressError
 from judging.judges.services import JudgeError, missing_key
 from judging.models import Author, Endpoint, Judge
+from judging.protocols import structured
 from judging.protocols.protocol import ConfiguredProtocol
 
 OTHER_JUDGE: Final = "judge:"
@@ -31,11 +32,14 @@ class AskedModel:
     max_tokens: int | None
     temperature: float | None
     options: Mapping[str, Any]
+    form_tokens: int = 0  # the most that asking for replies in JSON takes
 
     @classmethod
     def of(cls, asks: Judge | Author, endpoint: Endpoint, model: str = "") -> "AskedModel":
         """The model of a judge or contestant, or another one at its endpoint."""
-        return cls(endpoint, model or endpoint.model, asks.max_tokens, asks.temperature, asks.options)
+        as_json = isinstance(asks, Judge) and asks.replies == Judge.Replies.JSON
+        form = structured.MOST_TOKENS if as_json else 0
+        return cls(endpoint, model or endpoint.model, asks.max_tokens, asks.temperature, asks.options, form)
 
     @property
     def base_url(self) -> str:
@@ -49,6 +53,11 @@ class AskedModel:
     def lease(self) -> timedelta:
         """Until a call counts as abandoned."""
         return timedelta(seconds=self.endpoint.timeout) + GRACE
+
+    @property
+    def most_tokens_beside(self) -> int:
+        """The most tokens of what a request has beside its messages."""
+        return costs.most_option_tokens(self.options) + self.form_tokens
 
     def request(
         self, messages: Sequence[Message], *, temperature: float | None = None, logprobs: bool = False

@@ -87,6 +87,7 @@ class JudgeForm(AskedForm[Judge]):
             "points",
             "parameters",
             "samples",
+            "replies",
             "rates_criteria",
             "wording_files",
             "own_wording",
@@ -130,6 +131,7 @@ class JudgeForm(AskedForm[Judge]):
         super().__init__(*args, **kwargs)
         del self.fields["vocabulary"]  # of models that write
         self.fields["base_url"].required = False  # of simulated judges
+        self.fields["replies"].required = False
         self.fields["model"].required = self.data.get("provider") != Judge.Provider.SIMULATED
         chosen = self.instance.protocol if self.instance.pk else ""
         protocol_chosen = PROTOCOLS.get(str(self.data.get("protocol", chosen)))
@@ -176,6 +178,9 @@ class JudgeForm(AskedForm[Judge]):
         """The given one; for a new judge without one, made of the name."""
         slug: str = self.cleaned_data["slug"]
         return slug if slug or self.instance.pk else slug_of(self.cleaned_data.get("name", ""))
+
+    def clean_replies(self) -> str:
+        return self.cleaned_data["replies"] or Judge.Replies.WORDS
 
     def clean_points(self) -> int:
         """The only choice where the answer scale leaves one."""

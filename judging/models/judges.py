@@ -32,6 +32,10 @@ class Judge(models.Model):
         OPENAI = "openai", "OpenAI-compatible endpoint"
         SIMULATED = "simulated", "Simulated (demo study only)"
 
+    class Replies(models.TextChoices):
+        WORDS = "text", "Words, as the protocol asks for them"
+        JSON = "json", "JSON"
+
     rater = models.OneToOneField(Rater, models.PROTECT, related_name="judge")
     provider = models.CharField(max_length=10, choices=Provider, default=Provider.OPENAI)
     endpoint = models.ForeignKey(
@@ -74,6 +78,13 @@ class Judge(models.Model):
         default=False,
         help_text="Stores the expected rating beside the rating, if the endpoint returns probabilities "
         "of tokens.",
+    )
+    replies = models.CharField(
+        "form of replies",
+        max_length=4,
+        choices=Replies,
+        default=Replies.WORDS,
+        help_text="JSON: an object with the verdict in it, by a schema where the endpoint takes one.",
     )
     temperature = models.FloatField(
         null=True, blank=True, default=0, help_text="Leave empty for the endpoint's own."
@@ -119,6 +130,7 @@ class Judge(models.Model):
         "wording",
         "samples",
         "rates_criteria",
+        "replies",
         "temperature",
         "options",
         "simulation",

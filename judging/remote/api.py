@@ -111,6 +111,7 @@ class RequestOut(Schema):
     max_tokens: int | None
     options: dict[str, Any]
     logprobs: bool = Field(description="Whether to ask for the log-probabilities of the tokens.")
+    reply_schema: Mapping[str, Any] | None = Field(description="Of the reply, if it is to be JSON.")
     timeout: float = Field(description="Seconds to wait for the reply.")
     base_url: str = Field(description="Address of the endpoint that is asked.")
     key_variable: str = Field(description="Environment variable with its key; empty if no key is needed.")
@@ -430,6 +431,7 @@ def _request(claimed: Claimed) -> RequestOut:
     return RequestOut(
         **{name: getattr(work.judge, name) for name in ("protocol", "form", "points")},
         **sent,
+        reply_schema=asked.request.schema,
         base_url=asked.model.base_url,
         key_variable=asked.model.endpoint.api_key_env,
         prompt_hash=call.prompt_hash,

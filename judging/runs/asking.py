@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from django.conf import settings
@@ -11,8 +11,10 @@ from judging.endpoints.client import Client, NoReplyError, Reply, Request
 from judging.endpoints.simulated import SimulatedClient, Simulation
 from judging.judges.asked import AskedModel, asked_by
 from judging.judges.services import JudgeError
+from judging.models import Judge
 from judging.protocols.conversation import Question
 from judging.protocols.protocol import About
+from judging.protocols.structured import asked_as_json, schema_of
 from judging.runs.work import Work
 
 
@@ -34,7 +36,7 @@ class CallBuilder:
 
     def build(self, work: Work, question: Question) -> PreparedCall:
         model, problem = self._known_model(work, question.author)
-        request = request_to(model, question, logprobs=work.judge.logprobs)
+        request = request_to(model, question, work.judge)
         name, lease = "", model.lease
         if work.run.remote:  # nobody knows if an address there is the same as here
             lease = max(lease, timedelta(seconds=settings.JUDGE_LEASE_SECONDS))
@@ -56,11 +58,16 @@ class CallBuilder:
         return self._known[key]
 
 
-def request_to(asked: AskedModel, question: Question, *, logprobs: bool) -> Request:
+def request_to(asked: AskedModel, question: Question, judge: Judge) -> Request:
+    """The request of a question; only those for a verdict are asked as JSON, or with log-probabilities."""
     has_verdict = question.scale is not None
-    return asked.request(
-        question.messages, temperature=question.temperature, logprobs=logprobs and has_verdict
+    request = asked.request(
+        question.messages, temperature=question.temperature, logprobs=judge.logprobs and has_verdict
     )
+    if question.scale is None or judge.replies != Judge.Replies.JSON:
+        return request
+    messages = asked_as_json(question.messages, question.scale, question.place)
+    return replace(request, messages=messages, schema=schema_of(question.scale, question.place))
 
 
 def request_hash(
@@ -75,11 +82,16 @@ def request_hash(
     shape = [
         asked.base_url,
         request.model,
-        [request.max_tokens, request.temperature, request.options, request.logprobs],
+        [request.max_tokens, request.temperature, request.options, request.logprobs, *_form(request)],
         list(request.messages),
         [question.sample, *((0, 0) if is_aid else (repeat, asking_round))],
     ]
     return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()
+
+
+def _form(request: Request) -> list[object]:
+    """Nothing for a reply in words, so that those of before are found."""
+    return [] if request.schema is None else [request.schema]
 
 
 def ask(work: Work, asked: PreparedCall) -> Reply:

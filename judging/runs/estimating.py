@@ -257,7 +257,7 @@ class _Estimating:
         for work in works:
             for question in rehearsal.questions(work.configured_protocol, work.texts):
                 slots[question.key].sizes.append(rehearsal.size(question))
-                options = costs.most_option_tokens(self._models[question.author].options)
+                options = self._models[question.author].most_tokens_beside
                 slots[question.key].bounds.append(costs.most_prompt_tokens(question.messages) + options)
         for slot in slots.values():
             # What is asked about one answer is counted exactly.

@@ -1,6 +1,6 @@
 """Asking a judge that may not be stored yet one question about built-in texts. Only its cost is kept."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
@@ -53,6 +53,7 @@ class Trial:
     read: str = ""  # the verdict in words
     remedy: str = ""  # what helps where no verdict could be read
     logprobs: str = ""  # what is wrong with the log-probabilities that were asked for
+    habits: Sequence[str] = ()  # what was found out about asking the model
     is_odd: bool = False  # it prefers the bad answer, or thinks badly of the good one
     task: str = Task.COMPARE
     calls: int = 1  # that the protocol makes about a pair or answer, at most; of requirements, about each
@@ -76,10 +77,11 @@ def try_out(judge: Judge, prices: Prices | None, by: Visitor) -> Trial:
         texts = OneText([PROMPT], "", [GOOD], boundary_secret())
     question = conversation.next_questions(configured, texts, {})[0]
     model = asked_by(judge, question.author)
-    request = request_to(model, question, logprobs=judge.logprobs)
+    request = request_to(model, question, judge)
     request = replace(request, timeout=min(request.timeout, LONGEST_WAIT))
     call = trials.begin(model, request.messages, prices=prices, by=by)
     reply, seconds = attempt(lambda: model.client().ask(request), f"a test of {model.model}")
+    habits = model.client().habits(model.model) if isinstance(reply, Reply) else []
     trials.end(call, reply)
     if isinstance(reply, NoReplyError):
         return Trial(_why(reply), seconds=seconds)
@@ -90,6 +92,7 @@ def try_out(judge: Judge, prices: Prices | None, by: Visitor) -> Trial:
         read=_in_words(verdict, question) if verdict else "",
         remedy=remedy(reply.as_text),
         logprobs=_about_logprobs(reply, question) if request.logprobs else "",
+        habits=habits,
         is_odd=_is_odd(verdict, question),
         task=judge.task,
         calls=len(conversation.keys(configured)),

@@ -149,7 +149,7 @@ def _bound(call: PaidCall, model: AskedModel, price: Prices | None) -> Decimal |
     """The most that a call can cost; None if that is not known."""
     if price is None or model.reply_limit is None:
         return None
-    sent = costs.most_prompt_tokens(call.messages) + costs.most_option_tokens(model.options)
+    sent = costs.most_prompt_tokens(call.messages) + model.most_tokens_beside
     return price.of(sent, model.reply_limit)
 
 

@@ -118,6 +118,7 @@ class Arena:
                 temperature=asked["temperature"],
                 options=dict(asked["options"]),
                 logprobs=bool(asked["logprobs"]),
+                schema=asked["reply_schema"],
             )
             call = name, str(asked["key"]), int(asked["attempt"])
             address, variable = str(asked["base_url"]), self._key_variable or str(asked["key_variable"])

@@ -87,6 +87,7 @@ def test_a_claim_holds_the_request_and_commits_its_call_first(post: Post, judge:
         "max_tokens": 1024,
         "options": {"top_p": 0.5},
         "logprobs": False,
+        "reply_schema": None,
         "timeout": 5.0,
         "base_url": "http://127.0.0.1:9/v1",
         "key_variable": "",
