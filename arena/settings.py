@@ -241,6 +241,7 @@ DEMO_ADDITIONS = ["judging.battles.demo.open_battles"]
 SWEEPS = [
     "arena.rating.assignments.expire_lapsed",
     "arena.data.uploads.jobs.sweep",
+    "arena.api.idempotency.sweep",
     "judging.runs.recovery.sweep",
     "judging.panels.services.sweep_panels",
     "judging.requests.services.sweep",

@@ -29,6 +29,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from arena.api.auth import issue_token
+from arena.data.uploads import jobs
 from arena.models import Membership, Rater
 from judging.runs.lifecycle import plan_run, start_run
 from judging.writing.wanted import Wanted
@@ -40,6 +41,7 @@ from tests.factories import (
     make_assignment,
     make_author,
     make_contestant,
+    make_import_job,
     make_judge,
     make_prompt,
     make_question,
@@ -50,7 +52,7 @@ from tests.leaderboard.rows import HandMade, few_rounds
 
 pytestmark = pytest.mark.django_db
 EXAMPLES = int(os.environ.get("ARENA_FUZZ_EXAMPLES", "2"))
-OPERATIONS = 50
+OPERATIONS = 72
 OPEN = ("/studies/", "/snapshots/")
 """Where what is public is read without a token, and a token changes at most whether there is more to read."""
 READERS = ("nobody", "person", "operator")
@@ -114,6 +116,8 @@ def world(_one_connection: None) -> Iterator[World]:
     pair = made.pair("Alpha", "Gamma")
     ids = [make_assignment(pair=pair, rater=rater).public_id for rater in (person, operator, elsewhere)]
     make_question(prompt=pair.prompt)
+    job = make_import_job(("a.csv", "prompt,contestant,answer\nWhy?,Alpha,So.\n"), study=made.study)
+    jobs.check(job.pk)
     for rater, kind in ((person, "score"), (operator, "check"), (elsewhere, "score"), (elsewhere, "check")):
         text = make_assignment(kind=kind, completion=pair.first, rater=rater)
         ids.insert(0, text.public_id)
@@ -128,7 +132,7 @@ def world(_one_connection: None) -> Iterator[World]:
             "contestant": ["loop"],
             "run_id": [run.pk, writing.pk],
             "snapshot_id": [Snapshot.objects.get().pk],
-            "number": [1, 2],
+            "number": [1, 2, job.pk],
             "other": [2, 1],
             "raters": ["people"],
             "ties": ["on", "off"],
@@ -150,7 +154,7 @@ def world(_one_connection: None) -> Iterator[World]:
             "person": issue_token(person),
             "judge": issue_token(judge.rater),
             "judge elsewhere": issue_token(elsewhere),
-            "operator": issue_token(operator, scopes=["rate", "runs", "read"]),
+            "operator": issue_token(operator, scopes=["rate", "operate", "runs", "read"]),
         },
     )
     logging.disable(logging.NOTSET)

@@ -6,21 +6,23 @@ Stored tokens are for judges on other machines, signed ones for workers and comm
 import hashlib
 import secrets
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.core import signing
 from django.db import transaction
 from django.http import HttpRequest
-from ninja.errors import AuthorizationError
+from ninja.errors import AuthorizationError, HttpError
 from ninja.security import HttpBearer
 
 from arena.audit.recording import Kind, record
-from arena.models import ApiToken, Rater
+from arena.models import ApiToken, Rater, Study
+from arena.models.querysets import StudyQuerySet
 from arena.monitoring.logs import current_command, pass_on_command
-from arena.pages.permissions import Visitor
+from arena.pages.permissions import Visitor, is_staff, operable
 
 Scope = ApiToken.Scope
 USUAL_SCOPES = (Scope.RATE, Scope.READ)
+OF_COMMANDS = frozenset({Scope.OPERATE, Scope.RUNS, Scope.READ})
 STORED_PREFIX = "arena_"
 SIGNED_PREFIX = "signed_"
 SIGNED_SALT = "arena.api.auth"
@@ -29,12 +31,16 @@ SIGNED_SECONDS = 900
 
 @dataclass(frozen=True)
 class Caller:
-    """A rater, an operator, or an operator who rates. ``is_here``: a worker or command of this arena."""
+    """A rater, an operator, or an operator who rates. ``is_here``: a worker or command of this arena.
+
+    ``asked`` is the scope of the operation.
+    """
 
     rater: Rater | None
     is_operator: bool
     scopes: frozenset[str]
     is_here: bool = False
+    asked: str = ""
 
 
 class ScopeError(ValueError):
@@ -70,10 +76,12 @@ def check_scopes(rater: Rater, scopes: Collection[str]) -> None:
         raise ScopeError(f"{named}; the scopes are {there}.")
     if Scope.RUNS in scopes and not _is_operator(rater):
         raise ScopeError(f'Only an operator\'s own token may start runs; "{rater.slug}" is no operator.')
+    if Scope.OPERATE in scopes and not (_is_operator(rater) or operable(rater.user).exists()):
+        raise ScopeError(f'Only an operator\'s own token may set up studies; "{rater.slug}" is no operator.')
 
 
 def _is_operator(rater: Rater) -> bool:
-    return bool(rater.user and rater.user.is_active and rater.user.is_staff)
+    return is_staff(rater.user)
 
 
 def digest(token: str) -> str:
@@ -105,7 +113,7 @@ class BearerAuth(HttpBearer):
             raise AuthorizationError(message="This rater is paused by the operator.")
         if caller and self.scope not in caller.scopes:
             raise AuthorizationError(message=f'This token lacks the scope "{self.scope}".')
-        return caller
+        return caller and replace(caller, asked=self.scope)
 
 
 class OpenAuth(BearerAuth):
@@ -125,7 +133,7 @@ def _signed(token: str) -> Caller | None:
         return None
     if claims.get("operator"):
         pass_on_command(claims.get("command", ""))
-        return Caller(None, is_operator=True, scopes=frozenset({Scope.RUNS, Scope.READ}), is_here=True)
+        return Caller(None, is_operator=True, scopes=OF_COMMANDS, is_here=True)
     rater = Rater.objects.filter(pk=claims.get("rater")).first()
     if rater is None:
         return None
@@ -160,3 +168,29 @@ def require_operator(request: HttpRequest) -> None:
     """403 unless an operator asks."""
     if not caller_of(request).is_operator:
         raise AuthorizationError(message="Only operators may do this.")
+
+
+def account_of(request: HttpRequest) -> Visitor | None:
+    """Whose token it is; None for a command on the arena's own machine."""
+    rater = caller_of(request).rater
+    return rater.user if rater else None
+
+
+def operated(request: HttpRequest) -> StudyQuerySet:
+    """Return the studies that whoever asks operates."""
+    return Study.objects.all() if caller_of(request).is_operator else operable(account_of(request))
+
+
+def operated_study(request: HttpRequest, slug: str) -> Study:
+    """Raises HttpError 404 where it is none of those, as if there were none."""
+    study = operated(request).filter(slug=slug).first()
+    if study is None:
+        raise HttpError(404, f'You operate no study "{slug}".')
+    return study
+
+
+def require_staff_of(request: HttpRequest, slug: str) -> Study:
+    """Return the study that somebody operates whom pages about models let pass; 404, then 403."""
+    study = operated_study(request, slug)
+    require_operator(request)
+    return study

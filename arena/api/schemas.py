@@ -27,9 +27,17 @@ class ErrorOut(Schema):
     field: str | None = None
 
 
+PARTS = frozenset({"body", "given", "path", "query", "header", "form", "file"})
+"""Parts of a request, which readers need not know."""
+
+
 def first_wrong(errors: Sequence[Any]) -> ErrorOut:
     """The first error: field and reason."""
-    place = [str(part) for part in errors[0]["loc"] if part not in ("body", "given", "path", "query")]
+    place = [
+        str(part)
+        for part in errors[0]["loc"]
+        if part not in ("body", "given", "path", "query", "header", "form", "file")
+    ]
     field = ".".join(place) or None
     message = str(errors[0]["msg"]).removeprefix("Value error, ")
     return ErrorOut(detail=f"{field or 'body'}: {message}", field=field)

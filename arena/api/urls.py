@@ -1,6 +1,6 @@
 """API v1: its NinjaAPI, error replies and routes. Routers of other apps are named as strings."""
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from django.conf import settings
@@ -16,6 +16,7 @@ from ninja.operation import Operation
 
 from arena.api.auth import BearerAuth, OpenAuth, Scope
 from arena.api.http import JSONParser, UnreadableBodyError, without_others
+from arena.api.idempotency import METHODS, PARAMETER, SCOPES, idempotent
 from arena.api.schemas import first_wrong
 
 
@@ -30,32 +31,53 @@ class API(NinjaAPI):
 
     @cached_property
     def _document(self) -> OpenAPISchema:
-        return super().get_openapi_schema()
+        made = super().get_openapi_schema()
+        keeps = {
+            operation.view_func.__name__
+            for router in self._get_bound_routers()
+            for view in router.path_operations.values()
+            for operation in view.operations
+            for auth in operation.auth_callbacks
+            if getattr(auth, "scope", "") in SCOPES and METHODS & {*operation.methods}
+        }
+        for methods in made["paths"].values():
+            for operation in methods.values():
+                if operation["operationId"] in keeps:
+                    operation.setdefault("parameters", []).append(PARAMETER)
+        return made
 
 
 api = API(
     title="Likert Arena",
     version="1",
     description=(
-        "Compare, score and check answers as a person or a judge, start and watch runs of judges and of "
-        "models that write as an operator, and read published numbers. Reading public studies needs no "
-        "token. Every other request needs a bearer token with the scope of its operation: rate, runs or read."
+        "Compare, score and check answers as a person or a judge, set up and publish studies, start and "
+        "watch runs of judges and of models that write as an operator, and read published numbers. Reading "
+        "public studies needs no token. Every other request needs a bearer token with the scope of its "
+        "operation: rate, operate, runs or read."
     ),
     docs=Swagger({"defaultModelsExpandDepth": -1}),
     parser=JSONParser(),
     urls_namespace="api-v1",
 )
+api.add_decorator(partial(idempotent, api))
 api.add_decorator(without_others)
 RATE, RUNS, READ = BearerAuth(Scope.RATE), BearerAuth(Scope.RUNS), OpenAuth(Scope.READ)
+OPERATE = BearerAuth(Scope.OPERATE)
 api.add_router("/assignments", "judging.remote.api.router", auth=RATE)
 api.add_router("/comparisons", "arena.api.views.comparisons", auth=RATE)
 api.add_router("/scores", "arena.api.views.scores", auth=RATE)
 api.add_router("/answers", "arena.api.views.answers", auth=RATE)
 api.add_router("/judges", "judging.remote.api.judges", auth=RATE)
+api.add_router("/judges", "judging.runs.judges_api.router", auth=OPERATE)
 api.add_router("/judge-runs", "judging.runs.api.router", auth=RUNS)
 api.add_router("/writing-runs", "judging.writing.api.router", auth=RUNS)
 api.add_router("/submissions", "judging.submissions.api.router", auth=RUNS)
 api.add_router("/adversarial", "leaderboard.adversarial.api.router", auth=RUNS)
+api.add_router("/studies", "arena.studies.api.router", auth=OPERATE)
+api.add_router("/studies", "arena.studies.imports_api.router", auth=OPERATE)
+api.add_router("/studies", "arena.studies.people_api.router", auth=OPERATE)
+api.add_router("/studies", "judging.writing.models_api.router", auth=OPERATE)
 api.add_router("/studies", "leaderboard.standings.api.studies", auth=READ)
 api.add_router("/studies", "leaderboard.anchoring.api.studies", auth=READ)
 api.add_router("/studies", "leaderboard.planning.api.studies", auth=READ)

@@ -157,6 +157,7 @@ class ApiToken(models.Model):
 
     class Scope(models.TextChoices):
         RATE = "rate", "Take pairs and rate them"
+        OPERATE = "operate", "Set up and publish studies"
         RUNS = "runs", "Start and watch runs of judges and of models that write"
         READ = "read", "Read leaderboards"
 

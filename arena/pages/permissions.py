@@ -21,7 +21,7 @@ from arena.models.querysets import StudyQuerySet
 
 P = ParamSpec("P")
 
-Visitor = Any  # an account or AnonymousUser
+Visitor = Any  # an account, AnonymousUser, or None
 
 
 class RaterRequest(HttpRequest):
@@ -42,14 +42,14 @@ class OperatorRequest(RaterRequest):
 
 
 def is_staff(user: Visitor) -> bool:
-    return bool(user.is_authenticated and user.is_active and user.is_staff)
+    return bool(user and user.is_authenticated and user.is_active and user.is_staff)
 
 
 def _in_roles(user: Visitor, *roles: Role) -> StudyQuerySet:
     """Return the studies in which this person has one of these roles; staff accounts operate all."""
     if is_staff(user):
         return Study.objects.all()
-    if not (user.is_authenticated and user.is_active):
+    if not (user and user.is_authenticated and user.is_active):
         return Study.objects.none()
     held = Membership.objects.filter(rater__user=user, role__in=roles)
     return Study.objects.filter(pk__in=held.values("study"))

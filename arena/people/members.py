@@ -187,9 +187,16 @@ def people(request: OperatorRequest) -> HttpResponse:
     return show(request, "people.html", context, status=422 if form.errors else 200)
 
 
+@transaction.atomic
+def invite(form: InvitationForm, by: Visitor) -> Invitation:
+    """Store the link that the valid form describes, on record."""
+    link: Invitation = form.save()
+    record(Kind.INVITATION, by, _described(link), study=link.study)
+    return link
+
+
 def _invite(request: OperatorRequest, form: InvitationForm) -> HttpResponse:
-    link = form.save()
-    record(Kind.INVITATION, request.user, _described(link), study=request.study)
+    invite(form, request.user)
     messages.success(request, "Link created. Copy it below and send it.")
     return redirect("operate-people", slug=request.study.slug)
 

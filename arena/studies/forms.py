@@ -243,10 +243,6 @@ class NewStudyForm(NamedForm, AddressForm):
         self.fields["slug"].required = False
         self.fields["slug"].widget.attrs["data-made-of"] = self["name"].auto_id
 
-    def save(self, commit: bool = True) -> Any:
-        self.instance.is_draft = True
-        return super().save(commit)
-
 
 class GuidelinesForm(SettingForm):
     class Meta(SettingForm.Meta):

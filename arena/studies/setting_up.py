@@ -12,14 +12,13 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from arena.audit.recording import Kind, record
 from arena.models import Study
 from arena.pages.addresses import OTHER_STUDY
 from arena.pages.operating import INVALID, refused_if_taken, show
 from arena.pages.permissions import OperatorRequest, is_staff, operable, operator, staff_only
 from arena.rating.progress import why_nothing
 from arena.rating.tasks import TASKS
-from arena.studies import steps
+from arena.studies import services, steps
 from arena.studies.forms import GuidelinesForm, NewStudyForm, PublishForm, RatingForm, SettingForm
 from arena.texts import markdown
 
@@ -44,8 +43,7 @@ def new(request: HttpRequest) -> HttpResponse:
     form = NewStudyForm(request.POST or None)
     with refused_if_taken(form, "slug", OTHER_STUDY):
         if form.is_valid():
-            study = form.save()
-            record(Kind.CREATED, request.user, f"With the address {study.slug}.", study=study)
+            study = services.create(form.save(commit=False), request.user)
     if form.is_valid():
         messages.success(request, "Study created. It is a draft until you publish it.")
         return redirect("operate-guidelines", slug=study.slug)

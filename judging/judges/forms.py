@@ -142,15 +142,19 @@ class AskedForm(forms.ModelForm, Generic[Asks]):  # type: ignore[type-arg]
         """Store what the valid form describes; raises JudgeError."""
         raise NotImplementedError
 
+    @transaction.atomic
+    def keep(self, by: Visitor) -> Asks:
+        """Store what the valid form describes, and its price; raises JudgeError."""
+        self._check_rights(by)
+        stored = self.stored(by)
+        if stored.endpoint:
+            enter_price(stored.endpoint, self.prices, by)
+        return stored
+
     def store(self, by: Visitor) -> Asks | None:
         """The stored row; None, with an error of the form, if that cannot be."""
         try:
-            with transaction.atomic():
-                self._check_rights(by)
-                stored = self.stored(by)
-                if stored.endpoint:
-                    enter_price(stored.endpoint, self.prices, by)
-                return stored
+            return self.keep(by)
         except JudgeError as error:
             refuse(self, error.field, str(error))
             return None

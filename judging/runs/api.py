@@ -8,10 +8,9 @@ from typing import Annotated
 from django.http import HttpRequest
 from ninja import Field, Router, Schema, Status
 
-from arena.api.auth import caller_of, require_operator
+from arena.api.auth import account_of, require_operator
 from arena.api.schemas import ERRORS, ErrorOut, Money, Name, written_out
 from arena.models import Study
-from arena.pages.permissions import Visitor
 from arena.rating import plans
 from judging.endpoints.costs import Range
 from judging.judges.rights import NotAllowedError
@@ -219,7 +218,9 @@ def answer(make: Callable[[], object], field: str, status: int = 200) -> Status[
         return Status(403, ErrorOut(detail=str(error)))
     except JudgeError as error:
         missing = isinstance(error, MissingError)
-        return Status(404 if missing else 409, ErrorOut(detail=str(error), field=error.field or field))
+        return Status(
+            404 if missing else 409, ErrorOut(detail=str(error), field=error.field or field or None)
+        )
 
 
 def _named(given: JudgeRunIn) -> tuple[Study, Judge]:
@@ -237,12 +238,6 @@ def _run(run_id: int) -> JudgeRun:
     if run is None:
         raise MissingError(f"No judge run has the number {run_id}.", "run_id")
     return run
-
-
-def account_of(request: HttpRequest) -> Visitor | None:
-    """Whose token it is; None for a command on the arena's own machine."""
-    rater = caller_of(request).rater
-    return rater.user if rater else None
 
 
 @router.post("/", response={201: JudgeRunOut, **REFUSALS}, summary="Start a judge run")

@@ -12,7 +12,7 @@ from judging.endpoints.costs import Prices, reply_tokens
 from judging.endpoints.logprobs import lacks_mass
 from judging.judges.asked import asked_by
 from judging.judges.rights import check_may_ask
-from judging.judges.services import JudgeError, check
+from judging.judges.services import JudgeError, check, missing_key
 from judging.models import Judge
 from judging.protocols import conversation
 from judging.protocols.conversation import Question
@@ -20,6 +20,7 @@ from judging.protocols.parsing import read_lines, read_verdict, remedy
 from judging.protocols.protocol import Task
 from judging.protocols.rendering import OneText, PairTexts, Texts
 from judging.protocols.replies import Place, Verdict, mirrored, side_of
+from judging.runs import limiting
 from judging.runs.asking import request_to
 from judging.runs.work import boundary_secret
 from judging.spending import trials
@@ -59,6 +60,19 @@ class Trial:
     calls: int = 1  # that the protocol makes about a pair or answer, at most; of requirements, about each
     seconds: float = 0.0
     cost: Decimal | None = None
+
+
+def tested(judge: Judge, prices: Prices | None, by: Visitor) -> Trial:
+    """Ask once, if nobody else of this account waits for a test. Raises JudgeError as ``try_out`` does."""
+    if problem := missing_key(judge.endpoint):  # nobody is asked, so the next test need not wait
+        raise JudgeError(problem)
+    trial = f"trial by {by.pk if by else 'command'}"
+    if wait := limiting.start_trial(trial):
+        raise JudgeError(f"Wait {max(1, round(wait))} s before you test again.")
+    try:
+        return try_out(judge, prices, by)
+    finally:
+        limiting.end_trial(trial)
 
 
 def try_out(judge: Judge, prices: Prices | None, by: Visitor) -> Trial:

@@ -33,7 +33,7 @@ from judging.runs import lifecycle, limiting, summary
 from judging.runs.api import EstimateOut, JudgeRunIn
 from judging.runs.estimating import estimate
 from judging.runs.limiting import outage_of_run
-from judging.runs.trial import try_out
+from judging.runs.trial import tested
 from judging.runs.work import text_of
 from judging.spending import budgets
 
@@ -171,21 +171,11 @@ def try_judge(request: HttpRequest, slug: str | None = None) -> HttpResponse:
 
 
 def _tried(form: JudgeForm, by: Visitor) -> dict[str, object]:
-    wanted = form.wanted()
-    if problem := missing_key(wanted.endpoint):  # nobody is asked, so the next test need not wait
-        return {"problem": problem}
-    trial = f"trial by {by.pk}"
-    if wait := limiting.start_trial(trial):
-        return {"problem": f"Wait {max(1, round(wait))} s before you test again."}
     try:
-        return {
-            "trial": try_out(wanted, form.prices, by),
-            "currency": form.cleaned_data["currency"] or "USD",
-        }
+        trial = tested(form.wanted(), form.prices, by)
     except JudgeError as error:
         return {"problem": str(error)}
-    finally:
-        limiting.end_trial(trial)
+    return {"trial": trial, "currency": form.cleaned_data["currency"] or "USD"}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -8,14 +8,14 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from ninja import Field, Router, Schema, Status
 
-from arena.api.auth import BearerAuth, Scope, rater_of, require_operator
+from arena.api.auth import BearerAuth, Scope, account_of, rater_of, require_operator
 from arena.api.schemas import ERRORS, Name, written_out
 from arena.data.uploads.forms import as_file, within_bounds
 from arena.models import Study
 from judging.judges.rights import check_may_bind
 from judging.judges.services import JudgeError, MissingError, known_endpoint
 from judging.models import Author, Endpoint, Submission
-from judging.runs.api import REFUSALS, account_of, answer
+from judging.runs.api import REFUSALS, answer
 from judging.submissions import services
 
 MOST_LISTED = 100

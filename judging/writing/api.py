@@ -7,12 +7,12 @@ from django.http import HttpRequest
 from ninja import Field, Router, Schema, Status
 from pydantic import model_validator
 
-from arena.api.auth import require_operator
+from arena.api.auth import account_of, require_operator
 from arena.api.schemas import ERRORS, ErrorOut, Money, Name, written_out
 from judging.judges.services import JudgeError, MissingError
 from judging.models import WritingRun
 from judging.models.writing import WritingProgress, errors_of
-from judging.runs.api import REFUSALS, Amount, RangeOut, account_of, answer
+from judging.runs.api import REFUSALS, Amount, RangeOut, answer
 from judging.writing import services
 from judging.writing.wanted import Kind, Wanted
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from django.http import HttpRequest
 from ninja import Field, Router, Schema, Status
 
-from arena.api.auth import require_operator
+from arena.api.auth import account_of, require_operator
 from arena.api.schemas import Name
-from judging.runs.api import REFUSALS, account_of, answer
+from judging.runs.api import REFUSALS, answer
 from leaderboard.adversarial.filtering import Keep, take_out, told
 from leaderboard.adversarial.making import Candidates, study_named
 

@@ -5,15 +5,20 @@ from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest
-from ninja import Field, Router, Schema
+from ninja import Field, Router, Schema, Status
 from ninja.pagination import paginate
 
+from arena.api.auth import BearerAuth, Scope, account_of, operated_study
+from arena.api.idempotency import Keeping, keeping
+from arena.api.schemas import ERRORS, ErrorOut, Name
 from leaderboard.models import Release
 from leaderboard.pages.api import MISSING, Pages, Slug, reads, study_of
 from leaderboard.releases.changes_page import Differences
 from leaderboard.releases.content import boards
+from leaderboard.releases.fields import Fields, FieldsError
 from leaderboard.releases.page import citation_of, numbered
 from leaderboard.releases.provenance import parts
+from leaderboard.releases.services import ReleaseError, release
 from leaderboard.standings.api import StandingOut
 
 studies = Router(tags=["releases"])
@@ -57,6 +62,21 @@ class ReleaseOut(Schema):
     @staticmethod
     def resolve_methodology(release: Release) -> str:
         return release.snapshot.methodology
+
+
+class ReleaseIn(Schema):
+    """Version, authors and more of a release. They are public, and only DOI and changelog can change."""
+
+    model_config = {
+        "extra": "forbid",
+        "json_schema_extra": {"examples": [{"version": "1.0", "authors": ["Ada Lovelace"]}]},
+    }
+
+    version: Name = Field(max_length=200, description="Such as 1.0 or 2026-05.")
+    authors: list[Name] = Field(max_length=1000, description='Each "Name <ORCID or affiliation>".')
+    licence: Name | None = Field(None, max_length=200, description="null: that of the study.")
+    doi: Name = Field("", max_length=500)
+    changelog: Name = Field("", max_length=50_000, description="What is new, in plain text.")
 
 
 class PartOut(Schema):
@@ -163,6 +183,28 @@ class ChangesOut(Schema):
 def list_releases(request: HttpRequest, slug: Slug) -> Any:
     """The releases of a study, the newest first."""
     return study_of(request, slug).releases.listed()
+
+
+@studies.post(
+    "/{slug}/releases/",
+    auth=BearerAuth(Scope.OPERATE),
+    response={200: ReleaseOut, 201: ReleaseOut, 404: ErrorOut, 409: ErrorOut, **ERRORS},
+    summary="Make a release",
+)
+@keeping(Keeping.AFTER)
+def create_release(request: HttpRequest, slug: Slug, given: ReleaseIn) -> Status[object]:
+    """Freeze the newest leaderboard for good; 200 if it is there. 409 if there is none to freeze."""
+    study, by = operated_study(request, slug), account_of(request)
+    licence = study.licence if given.licence is None else given.licence
+    try:
+        fields = Fields.read(given.version, given.authors, licence, given.doi, given.changelog)
+        outcome = release(study, fields, by)
+    except FieldsError as error:
+        field, why = next(iter(error.problems.items()))
+        return Status(422, ErrorOut(detail=why, field=field))
+    except ReleaseError as error:
+        return Status(409, ErrorOut(detail=str(error)))
+    return Status(201 if outcome.made else 200, outcome.release)
 
 
 @reads(

@@ -9,8 +9,10 @@ from ninja import Field, Query, Router, Schema, Status
 from ninja.pagination import paginate
 from pydantic import create_model
 
-from arena.api.schemas import ErrorOut, Name, written_out
+from arena.api.auth import BearerAuth, Scope
+from arena.api.schemas import ERRORS, ErrorOut, Name, written_out
 from arena.models import Contestant, Study
+from arena.studies.api import SetUpOut, create_study
 from leaderboard.models import Snapshot
 from leaderboard.pages.api import (
     COMPUTED,
@@ -219,6 +221,16 @@ class SnapshotDetailOut(SnapshotOut):
 def list_studies(request: HttpRequest) -> Any:
     """The public studies by name; all of them for an operator."""
     return [_listed(card) for card in cards(readable(request))]
+
+
+# Of one address all methods are in one router.
+studies.post(
+    "/",
+    auth=BearerAuth(Scope.OPERATE),
+    response={201: SetUpOut, **ERRORS, 409: ErrorOut},
+    summary="Create a study",
+    tags=["setting up studies"],
+)(create_study)
 
 
 # What only another method finds is left out, as on the board.

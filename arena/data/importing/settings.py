@@ -68,7 +68,7 @@ class Settings:
             if field.name in STATES or field.name not in record.settings:
                 continue
             try:
-                found[field.name] = _value(field, record.settings[field.name])
+                found[field.name] = setting_value(field, record.settings[field.name])
             except ValidationError as error:
                 self._report.refuse(record.place, field.name, " ".join(error.messages))
         if found.get("name") and is_taken(found["name"], Study.objects.values_list("name", flat=True)):
@@ -76,7 +76,7 @@ class Settings:
         return found
 
 
-def _value(field: "Field[Any, Any]", said: Any) -> Any:
+def setting_value(field: "Field[Any, Any]", said: Any) -> Any:
     """The value of a column. Raises ValidationError."""
     if isinstance(field, JSONField):
         return _texts(field.name, said)
@@ -91,7 +91,7 @@ def _value(field: "Field[Any, Any]", said: Any) -> Any:
         raise ValidationError(why)
     if isinstance(field, TextField) and len(value) > LONGEST_WRITTEN:
         raise ValidationError(f"{len(value):,} characters; at most {LONGEST_WRITTEN:,} fit")
-    if field.name == "name" and (why := why_not(value)):
+    if field.name in ("name", "licence") and value and (why := why_not(value)):
         raise ValidationError(why)
     return value
 

@@ -163,7 +163,7 @@ def test_no_operation_takes_parameters_that_it_does_not_have(client: Client) -> 
     ]
     assert {method for method, _ in asked} == {"get", "post"}
     for method, path in asked:
-        token = rate if path.startswith(("/api/v1/judges/", "/api/v1/assignments/")) else read
+        token = rate if path == "/api/v1/judges/7/" or path.startswith("/api/v1/assignments/") else read
         reply = client.generic(
             method.upper(), f"{path}?colour=red", headers={"Authorization": f"Bearer {token}"}
         )
