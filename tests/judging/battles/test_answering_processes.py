@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.battling import battled
+from tests.faults.places import Embedded
 from tests.judging.endpoints.server import ChatServer, Streamed
 from tests.processes import Arena
 from tests.waiting import eventually
@@ -70,3 +72,12 @@ def test_what_was_seen_stays_and_nothing_is_paid_twice(tmp_path: Path) -> None:
     # What was cut off counts at the most it can have cost, once.
     most = [Decimal(str(row[4])) - (COST if row[1] == "replied" else 0) for row in calls]
     assert all(0 < each < Decimal("0.003") for each in most)
+
+
+def test_nothing_is_told_or_lost_whatever_is_killed() -> None:
+    """The drill of `python -m tests.faults battling` on a small scale."""
+    report = battled(Embedded.name, lambda said: None, visitors=6, kills=2, votes=6)
+    assert [(line.what, line.value) for line in report if line.holds is False] == []
+    found = {line.what: line.value for line in report}
+    assert found["workers killed"] == "2"
+    assert int(found["votes accepted"]) >= 6
