@@ -4,6 +4,7 @@
     rank("votes.csv").to_frame()
 
 ``rank``, ``compare``, ``plan`` and ``anchor`` take a path, records or a DataFrame and load no Django.
+``Arena`` is a client of a running arena.
 """
 
 from importlib import import_module
@@ -11,14 +12,28 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from likert_arena.analysis import anchor, compare, plan, rank
+    from likert_arena.client import Arena, ArenaError
     from likert_arena.results import Anchoring, Comparison, PromptPlan, Ranking, Result
 
 _MODULES = {
+    **dict.fromkeys(("Arena", "ArenaError"), "likert_arena.client"),
     **dict.fromkeys(("anchor", "compare", "plan", "rank"), "likert_arena.analysis"),
     **dict.fromkeys(("Anchoring", "Comparison", "PromptPlan", "Ranking", "Result"), "likert_arena.results"),
 }
 
-__all__ = ["Anchoring", "Comparison", "PromptPlan", "Ranking", "Result", "anchor", "compare", "plan", "rank"]
+__all__ = [
+    "Anchoring",
+    "Arena",
+    "ArenaError",
+    "Comparison",
+    "PromptPlan",
+    "Ranking",
+    "Result",
+    "anchor",
+    "compare",
+    "plan",
+    "rank",
+]
 
 
 def __getattr__(name: str) -> Any:

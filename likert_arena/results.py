@@ -90,10 +90,10 @@ class Ranking(Result):
         return self.standings.as_dict()
 
     def to_frame(self) -> pd.DataFrame:
-        return pd.DataFrame([_flat(row) for row in self.to_dict()["standings"]])
+        return pd.DataFrame([flat(row) for row in self.to_dict()["standings"]])
 
     def figure(self) -> go.Figure:
-        return _dots([("Score", self.to_dict())])
+        return drawn_standings([("Score", self.to_dict())])
 
     def __str__(self) -> str:
         return standings_table(self.standings)
@@ -119,12 +119,13 @@ class Comparison(Result):
         """One row for each model and method."""
         methods = self.to_dict()["methods"].items()
         return pd.DataFrame(
-            [{"variant": label, **_flat(row)} for label, found in methods for row in found["standings"]]
+            [{"variant": label, **flat(row)} for label, found in methods for row in found["standings"]]
         )
 
     def figure(self) -> go.Figure:
         methods = self.to_dict()["methods"]
-        return _dots([(ORDER, methods[ORDER]), *((key, methods[key]) for key in methods if key != ORDER)])
+        first = {ORDER: methods[ORDER]}
+        return drawn_standings([*(first | methods).items()])
 
     def __str__(self) -> str:
         return as_table(self.by_method)
@@ -187,7 +188,7 @@ class Anchoring(Result):
         return pd.json_normalize(self.to_dict()["standings"])
 
     def figure(self) -> go.Figure:
-        return _dots(boards(self.to_dict()))
+        return drawn_standings(boards(self.to_dict()))
 
     def __str__(self) -> str:
         return anchored_table(self.ranking)
@@ -199,11 +200,11 @@ class Anchoring(Result):
         return [anchored_line(self.ranking), *anchored_notes(self.ranking)]
 
 
-def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in _NESTED}
 
 
-def _dots(boards: Sequence[tuple[str, Mapping[str, Any]]]) -> go.Figure:
+def drawn_standings(boards: Sequence[tuple[str, Mapping[str, Any]]]) -> go.Figure:
     """Scores with intervals in the order of the first of some standings, best on top."""
     order = [row["contestant"] for row in boards[0][1]["standings"] if row["rating"] is not None]
     return drawn(intervals(order, boards))
