@@ -42,7 +42,7 @@ NOT_RUN: Final = {
 }
 """How many blocks with no placeholder say why they cannot run here."""
 
-SECONDS: Final = 120
+SECONDS: Final = 900
 JUDGE: Final = """
 from decimal import Decimal
 from judging.endpoints.costs import Prices
