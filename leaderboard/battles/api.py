@@ -1,6 +1,7 @@
 """What operators watch of battles, over the API."""
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -10,8 +11,10 @@ from ninja.decorators import decorate_view
 from arena.api.auth import require_operator
 from arena.api.http import conditional
 from arena.api.schemas import REFUSALS, ErrorOut, Money
-from leaderboard.battles import watching
 from leaderboard.pages.api import MISSING, Slug, study_of
+
+if TYPE_CHECKING:
+    from leaderboard.battles import watching
 
 studies = Router(tags=["battles"])
 
@@ -36,7 +39,7 @@ class ModelOut(Schema):
     void: dict[str, int] = Field(description="Battles that ended without a vote by its doing, by reason.")
 
     @staticmethod
-    def resolve_contestant(model: watching.Model) -> str:
+    def resolve_contestant(model: "watching.Model") -> str:
         return model.contestant.slug
 
 
@@ -92,6 +95,8 @@ class BattlesOut(Schema):
 @decorate_view(conditional)
 def show_battles(request: HttpRequest, slug: Slug) -> BattlesOut:
     """For operators: how many battles, how fast and how reliable the contestants are, what it costs."""
+    from leaderboard.battles import watching  # which computes
+
     require_operator(request)
     study, now = study_of(request, slug), timezone.now()
     return BattlesOut.model_validate(

@@ -18,7 +18,6 @@ from leaderboard.releases.content import boards
 from leaderboard.releases.fields import Fields, FieldsError
 from leaderboard.releases.page import citation_of, numbered
 from leaderboard.releases.provenance import parts
-from leaderboard.releases.services import ReleaseError, release
 from leaderboard.standings.api import StandingOut
 
 studies = Router(tags=["releases"])
@@ -194,15 +193,17 @@ def list_releases(request: HttpRequest, slug: Slug) -> Any:
 @keeping(Keeping.AFTER)
 def create_release(request: HttpRequest, slug: Slug, given: ReleaseIn) -> Status[object]:
     """Freeze the newest leaderboard for good; 200 if it is there. 409 if there is none to freeze."""
+    from leaderboard.releases import services  # which computes
+
     study, by = operated_study(request, slug), account_of(request)
     licence = study.licence if given.licence is None else given.licence
     try:
         fields = Fields.read(given.version, given.authors, licence, given.doi, given.changelog)
-        outcome = release(study, fields, by)
+        outcome = services.release(study, fields, by)
     except FieldsError as error:
         field, why = next(iter(error.problems.items()))
         return Status(422, ErrorOut(detail=why, field=field))
-    except ReleaseError as error:
+    except services.ReleaseError as error:
         return Status(409, ErrorOut(detail=str(error)))
     return Status(201 if outcome.made else 200, outcome.release)
 

@@ -22,6 +22,7 @@ from arena.models import (
     ImportFile,
     ImportJob,
     Invitation,
+    KeptReply,
     LeftOutRows,
     Membership,
     Pair,
@@ -355,3 +356,9 @@ def test_a_pair_is_shown_in_the_order_asked_for_and_retired_contestants_keep_the
     Contestant.objects.update(retired_at=timezone.now())
     assert Contestant.objects.count() == 2
     assert not Contestant.objects.active().exists()
+
+
+def test_a_reply_is_kept_once() -> None:
+    KeptReply.objects.create(caller="user 1", key="k", digest="a" * 64)
+    again = {"caller": "user 1", "key": "k", "digest": "b" * 64}
+    refused(lambda: KeptReply.objects.create(**again), "kept_reply_once")

@@ -78,7 +78,7 @@ def test_a_queue_without_worker_is_named(
 def test_a_missing_migration_is_told(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     newest = max(key for key in MigrationRecorder(connection).applied_migrations() if key[0] == "judging")
     MigrationRecorder(connection).record_unapplied(*newest)
-    assert "Migrations are missing: run manage.py migrate." in client.get("/readyz").json()["missing"]
+    assert "Migrations are missing: run python manage.py migrate." in client.get("/readyz").json()["missing"]
 
 
 def test_a_broker_that_is_away_means_no_worker(

@@ -111,6 +111,7 @@ CLAIM: dict[str, Any] = {
         "temperature": None,
         "options": {"top_p": 0.5},
         "logprobs": False,
+        "reply_schema": None,
         "base_url": "https://api.example.com/v1",
         "key_variable": "FAR_API_KEY",
     },

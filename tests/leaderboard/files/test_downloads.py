@@ -73,7 +73,7 @@ def test_without_pyarrow_parquet_is_not_offered(made, staff, monkeypatch):
     assert "format=parquet" not in staff.get(PAGE).content.decode()
     answer = staff.get(FILE, {"what": "raters", "format": "parquet"})
     assert answer.status_code == 404
-    assert "Parquet needs pyarrow: .venv/bin/pip install" in answer.content.decode()
+    assert "Parquet needs pyarrow: make parquet" in answer.content.decode()
 
 
 @pytest.mark.parametrize(
