@@ -68,7 +68,7 @@ def running(tmp_path_factory):
 @pytest.mark.processes
 def test_a_spreadsheet_becomes_a_published_board(running, tmp_path):
     arena, client, model, _ = running
-    study = client.create_study("From a notebook", slug="notebook", goal=20)
+    study = client.create_study("From a spreadsheet", slug="notebook", goal=20)
     file = tmp_path / "answers.xlsx"
     sheet().to_excel(file, index=False)
     checked = study.upload(file)
