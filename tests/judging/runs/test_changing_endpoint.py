@@ -17,7 +17,7 @@ def test_every_pair_is_rated_or_says_why_not_and_no_reply_is_asked_for_twice(
 ) -> None:
     model.script = changing = Changing(AT_ONCE)
     study = make_small_study(prompts=40, contestants=2)
-    start_run(study, make_judge(base_url=model.url, timeout=0.3))
+    start_run(study, make_judge(base_url=model.url, timeout=1.5))
     reasons = set()
     for _ in range(20):
         drain(sweeps=200)
