@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any
 
+from django.db.models import Count
 from django.http import HttpRequest
 from django.urls import reverse
 from ninja import Field, Router, Schema, Status
@@ -72,7 +73,7 @@ class MemberOut(Schema):
     ratings: int = Field(description="Pairs rated here.")
 
     @classmethod
-    def of(cls, row: Membership) -> "MemberOut":
+    def of(cls, row: Membership, ratings: int) -> "MemberOut":
         same = ("role", "joined_at", "trained_at")
         return cls(
             **{name: getattr(row, name) for name in same},
@@ -80,7 +81,7 @@ class MemberOut(Schema):
             name=row.rater.name,
             paused=bool(row.paused_at or row.rater.paused_at),
             left_out=row.left_out_at is not None,
-            ratings=row.study.comparisons.filter(rater=row.rater, is_current=True).count(),
+            ratings=ratings,
         )
 
 
@@ -111,5 +112,8 @@ def list_invitations(request: HttpRequest, slug: Slug) -> Any:
 @router.get("/{slug}/raters/", response={200: list[MemberOut], **MISSING}, summary="List members")
 def list_members(request: HttpRequest, slug: Slug) -> Any:
     """Everybody with a role in the study, by name."""
-    found = operated_study(request, slug).memberships.select_related("rater", "study")
-    return [MemberOut.of(row) for row in found.order_by("rater__name", "pk")]
+    study = operated_study(request, slug)
+    rated = study.comparisons.filter(is_current=True).order_by().values_list("rater")
+    ratings = dict(rated.annotate(ratings=Count("pk")))
+    found = study.memberships.select_related("rater").order_by("rater__name", "pk")
+    return [MemberOut.of(row, ratings.get(row.rater_id, 0)) for row in found]

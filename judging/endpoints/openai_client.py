@@ -108,7 +108,7 @@ class OpenAIClient:
                 reply = self._asked(sent, request.timeout, checked)
             except NoReplyError as error:
                 later = next_ways(error, sent, ways)
-                if later is None:
+                if later is None or adapted(body, request.schema, later) == sent:
                     raise
                 ways = later
             else:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 from ninja import Field, Router, Status
 
@@ -51,12 +52,22 @@ StudyModelOut = reply_of(
 
 
 def told(contestant: Contestant) -> Any:
-    author = Author.objects.filter(contestant=contestant).select_related("endpoint").first()
+    return _told(_counted(Contestant.objects.filter(pk=contestant.pk)).get())
+
+
+def _counted(found: QuerySet[Contestant]) -> QuerySet[Contestant]:
+    """With their answers counted, and what asks them."""
+    current = Count("completions", filter=Q(completions__is_current=True))
+    return found.select_related("author__endpoint").annotate(answers=current)
+
+
+def _told(contestant: Any) -> Any:
+    author = getattr(contestant, "author", None)
     own = ("slug", "name", "kind", "family", "organisation", "licence")
     return StudyModelOut(
         **{name: getattr(contestant, name) for name in own},
         retired=contestant.retired_at is not None,
-        answers=contestant.completions.filter(is_current=True).count(),
+        answers=contestant.answers,
         endpoint=author and _endpoint(author),
     )
 
@@ -81,7 +92,7 @@ def form_of(study: Study, given: Mapping[str, Any], author: Author | None = None
 def list_models(request: HttpRequest, slug: Slug) -> Any:
     """The models of a study, with the endpoints they are asked at."""
     study = require_staff_of(request, slug)
-    return [told(contestant) for contestant in study.contestants.order_by("name")]
+    return [_told(contestant) for contestant in _counted(study.contestants.all()).order_by("name")]
 
 
 @router.post(

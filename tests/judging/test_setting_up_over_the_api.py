@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from arena.api.auth import issue_token, operator_token
 from arena.api.idempotency import HEADER
@@ -318,3 +320,24 @@ def test_a_study_from_a_file_to_its_leaderboard(
     board = ask("GET", f"{path}/standings/?raters=judge:{judge.json()['slug']}").json()
     assert [row["contestant"] for row in board["standings"]] == ["Alpha", "Beta"]
     assert Rater.objects.get(kind="judge").simulated
+
+
+@pytest.mark.parametrize("path", ["models", "raters"])
+def test_lists_take_as_many_queries_whatever_their_length(world: World, path: str) -> None:
+    study = Study.objects.get(slug="known")
+
+    def queries() -> int:
+        route = Route("GET", f"/studies/known/{path}/", {})
+        with CaptureQueriesContext(connection) as asked:
+            reply = world.send(route, world.staff)
+        assert reply.status_code == 200
+        lengths.append(len(reply.json()))
+        return len(asked)
+
+    lengths: list[int] = []
+    before = queries()
+    for _ in range(3):
+        make_contestant(study=study)
+        Membership.objects.create(study=study, rater=make_rater(user=make_user()))
+    assert queries() == before
+    assert lengths[1] == lengths[0] + 3

@@ -120,3 +120,11 @@ def test_habits_are_of_one_model_at_one_address():
     assert habits.of("http://a/v1", "n") == habits.of("http://b/v1", "m") == {}
     assert words_of({}) == []
     assert next_ways(NoReplyError("timeout", "temperature is not supported"), {"temperature": 0}, {}) is None
+
+
+def test_a_refusal_that_no_other_way_changes_is_told_at_once():
+    answer = refusal("response_format is not supported")
+    with ChatServer(lambda body: answer) as server:
+        with pytest.raises(NoReplyError):
+            asked(server, options={"response_format": {"type": "json_object"}})
+        assert len(server.requests) == 1
